@@ -110,6 +110,7 @@ REFUSED = {
         "get_registry_server",
         "get_skill",
         "install_bundle",
+        "keep_approval_open",
         "mcp_response_to_anthropic",
     ),
     *("mcp_response_to_gemini", "mcp_response_to_openai", "openai_tools_to_mcp_tool", "preview_approval"),

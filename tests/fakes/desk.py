@@ -28,8 +28,7 @@ from tooltray.ui.link.qt_server_manager import QtServerManager
 from tooltray.ui.link.qt_tool_manager import QtToolManager
 from tooltray.ui.projects.projects_tab import ProjectsTab
 from tooltray.ui.server_pane.server_details import ServerDetails
-from tooltray.ui.server_pane.server_tools import ServerTools
-from tooltray.ui.server_pane.tool_table import ToolTable
+from tooltray.ui.server_pane.server_tools import ServerTools, ToolTable
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.servers_page import ALL_TOOLS, DISCOVER, PROJECTS, ServersPage
 from tooltray.ui.settings.backup_tab import BackupTab
@@ -60,7 +59,7 @@ class Desk:
         self.link = EngineLink(news_every_s=0.0)
         self.hub = QtMcpPresenter(self.link)
         self.servers = QtServerManager(self.hub)
-        self.tools = QtToolManager(self.link, self.hub)
+        self.tools = QtToolManager(self.link)
         self.wishes = ServerWishes()
         self.window = self.make_window()
         self.servers_page = cast(ServersPage, self.window.page("servers"))

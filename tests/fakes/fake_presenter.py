@@ -54,6 +54,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_approvals": lambda hub: list(hub.approvals),
     "get_approval_diff": lambda hub, id: hub.disk_diffs.get(id, ()),
     "get_approval_form": lambda hub, id: hub.approval_form,
+    "keep_approval_open": lambda hub, id: hub.latest_end,
     "preview_approval": lambda hub, id, arguments: hub.changed_call,
     "get_audit": lambda hub, **_: list(hub.decisions),
     "verify_audit": lambda hub: hub.audit_check,
@@ -64,7 +65,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_sessions": lambda hub: list(hub.sessions),
     "get_client_modes": lambda hub: list(hub.client_modes),
     "get_profiles": lambda hub: list(hub.profiles),
-    "get_tool_costs": lambda hub, **_: hub.costs,
+    "get_tool_costs": lambda hub, client, **_: hub.cost_of.get(client, hub.costs),
     "get_allowed_folders": lambda hub: list(hub.allowed_folders),
     "get_feedback_requests": lambda hub: list(hub.feedback),
     "get_feedback_history": lambda hub, **_: list(hub.feedback_history),
@@ -100,6 +101,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "refresh_registry": lambda hub: hub.registry_status,
     "get_registry_updates": lambda hub: list(hub.registry_updates),
     "get_starter_servers": lambda hub: list(hub.starters),
+    "preview_starter_server": lambda hub, **_: hub.new_server,
     "add_starter_server": lambda hub, server, **_: server,
     "read_bundle": lambda hub, **_: hub.bundle,
     "preview_bundle": lambda hub, **_: hub.new_server,
@@ -129,6 +131,7 @@ UNNOTED_ARGUMENTS = {
 }
 NOTED_IF_GIVEN = {
     ("add_mcp_server", "project"),
+    *((verb, "access") for verb in ("add_mcp_server", "add_registry_server", "add_starter_server", "install_bundle")),
     ("update_mcp_server", "revision"),
     ("remove_mcp_server", "revision"),
     ("get_tool_costs", "session"),

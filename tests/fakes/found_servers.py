@@ -13,6 +13,7 @@ from tooltray.foundation.snapshots.discovery import (
     StarterServer,
 )
 from tooltray.foundation.snapshots.entries import FormField, NewServer
+from tooltray.foundation.snapshots.servers import AccessSnapshot
 
 STATUS = RegistryStatus(20_123, time.time() - 3_600)
 TOKEN = FormField("token", "GitHub token", description="A token that may read your repositories", is_required=True, is_secret=True)
@@ -47,12 +48,18 @@ SERVER = RegistryServer(
 )
 NEW = NewServer(
     "files",
-    {"command": "npx", "args": ["-y", "@ada/files@0.9.1"], "env": {"LEVEL": "info", "TOKEN": "${secret:files/TOKEN}"}},
+    {
+        "command": "npx",
+        "args": ["-y", "@ada/files@0.9.1"],
+        "env": {"LEVEL": "info", "TOKEN": "${secret:files/TOKEN}"},
+        "confinement": {"files": "own"},
+    },
     ("npx", "-y", "@ada/files@0.9.1", "/home/ada/notes"),
     "",
     ("TOKEN",),
     "io.github.ada/files 0.9.1 (npm)",
     (Problem("It can write files", "", "Name only folders that it may change"),),
+    AccessSnapshot("careful", ("careful", "trusted", "free"), "reads"),
 )
 UPDATES = (RegistryUpdate("github", "io.github.github/github-mcp-server", "1.2.0", "1.4.0", ("2 new tools", "create_issue changes")),)
 STARTERS = (

@@ -94,10 +94,12 @@ class HubInMemory:
         self.client_modes: list[ClientModeSnapshot] = []
         self.profiles: list[ProfileSnapshot] = []
         self.costs = ToolCosts("", 0, 0, ())
+        self.cost_of: dict[str, ToolCosts] = {}  # by client, where it is another one
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
         self.disk_diffs: dict[str, tuple[str, ...]] = {}
         self.approval_form = ApprovalForm({}, {})
+        self.latest_end = 0.0  # of a call that is edited, in unix seconds
         self.changed_call: ApprovalSnapshot | None = None  # with the arguments of the person
         self.grants: list[GrantSnapshot] = []
         self.taken_back: dict[str, GrantSnapshot] = {}

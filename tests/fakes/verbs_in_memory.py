@@ -49,7 +49,13 @@ class VerbsInMemory(HubInMemory):
         return ServerEntry(self.names_in_files.get(name, name), dict(entry), {**entry, **self.chosen.get(name, {})})
 
     def add_mcp_server(
-        self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+        self,
+        name: str,
+        config: Mapping[str, Any],
+        is_default: bool = True,
+        project: str = "",
+        secrets: Mapping[str, str] = {},
+        access: str | None = None,
     ) -> str:
         self.entries[name] = dict(config)
         if is_default:

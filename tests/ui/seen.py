@@ -3,7 +3,7 @@
 Only what is visible counts, unless a function states otherwise.
 """
 
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 
 from tooltray.ui.widgets.banner import FaultArea
 from tooltray.ui.widgets.table import Table
@@ -62,3 +62,11 @@ def cells(shown: Table, row: int = 0) -> list[str]:
     """The texts of a row."""
     model = shown.model()
     return [model.index(row, column).data() for column in range(model.columnCount())]
+
+
+def is_in_sight(widget: QWidget) -> bool:
+    """Whether a widget has the focus and is not scrolled away."""
+    area = widget.parentWidget()
+    while not isinstance(area, QScrollArea):
+        area = area.parentWidget()
+    return widget.hasFocus() and area.viewport().rect().contains(widget.mapTo(area.viewport(), widget.rect().center()))

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QTableView, QWidget
+from shiboken6 import delete
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -19,6 +20,7 @@ from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.clients.client_table import NEW
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
@@ -332,6 +334,14 @@ async def test_the_settings_of_a_server_and_their_sheets_have_names(theme: Theme
 
 def role(widget: QWidget) -> QAccessible.Role:
     return QAccessible.queryAccessibleInterface(widget).role()
+
+
+async def test_windows_and_sheets_that_ask_are_dialogs(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        asking = ApprovalWindow(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
+        desk.wishes.duplicate_requested.emit("a")
+        assert role(asking) == role(desk.window.sheet) == QAccessible.Role.Dialog
+        delete(asking)
 
 
 def test_choices_say_what_they_are(theme: Theme) -> None:

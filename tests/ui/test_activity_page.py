@@ -30,8 +30,8 @@ from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenEntry, Ser
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticeLine
+from tooltray.ui.widgets.charts import Waterfall
 from tooltray.ui.widgets.filter_tabs import FilterTab
-from tooltray.ui.widgets.waterfall import Waterfall
 
 
 def engine(journal: Sequence[ActivityEntry]) -> JournalInMemory:
@@ -89,7 +89,7 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
         assert column(calls, CLIENT)[:2] == ["You", "–"]
         looks = [calls.list.table.activity.index(place, OUTCOME).data(Qt.ItemDataRole.UserRole).icon for place in range(5)]
         assert looks == ["state-waiting", "", "state-error", "", ""]
-        assert calls.list.table.activity.index(3, TOUCHED).data() == "a4"
+        assert calls.list.table.activity.index(3, TOUCHED).data() == "a4 and others"
         await until(lambda: "Failed, 1" in {tab.accessibleName() for tab in calls.list.findChildren(type(calls.list._tabs._tabs[0]))})
 
 
@@ -302,6 +302,8 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         control(details, "Copy the trace ID").click()
         assert QGuiApplication.clipboard().text() == "4bf9" * 8
         assert nameless(desk.window) == []
+        control(details, "Only /srv/a.py").click()
+        assert (desk.activity.calls.list.filter.text, desk.activity.calls.search.text()) == ("/srv/a.py", "/srv/a.py")
         control(details, "Only claude-code").click()
         assert desk.activity.calls.list.filter.clients == ("claude-code",)
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import pytest
+from msgspec.structs import replace
 from tests.fakes.journal_in_memory import entry
 
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, CallNow
@@ -162,3 +163,10 @@ def test_a_stretch_with_one_end_says_which(since: float, until: float, text: str
     at = NOON.timestamp()
     said = words.stretch(at + since if since else 0.0, at + until if until else 0.0, NOON)
     assert said == (f"From {text}" if since else f"Until {text}")
+
+
+def test_a_row_of_several_calls_says_that_there_are_other_targets() -> None:
+    one = entry(3, touched="/a/b.txt")
+    assert words.row_target(ActivityRow(one, 3, 1, 1.0)) == "/a/b.txt"
+    assert words.row_target(ActivityRow(one, 3, 1, 1.0, has_other_targets=True)) == "/a/b.txt and others"
+    assert words.row_target(ActivityRow(replace(one, touched=""), 3, 1, 1.0, has_other_targets=True)) == ""

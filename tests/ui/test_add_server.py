@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -23,7 +23,6 @@ from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
-from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView, CoveredCode
 
 BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})
@@ -44,6 +43,13 @@ def primary(sheet: AddServerSheet) -> QPushButton:
     return next(each for each in sheet.findChildren(QPushButton) if each.property("variant") == "primary")
 
 
+def choose(sheet: AddServerSheet, name: str, title: str) -> None:
+    control(sheet, name).click()
+    menu = control(sheet, name).findChildren(QMenu)[-1]
+    next(action for action in menu.actions() if action.text() == title).trigger()
+    menu.close()
+
+
 def paste(sheet: AddServerSheet, text: str) -> None:
     view = sheet.findChild(CodeView)
     assert isinstance(view, CodeView)
@@ -59,11 +65,11 @@ async def test_a_pasted_command_shows_what_will_run_and_is_added(theme: Theme) -
         paste(sheet, "LOG=info npx -y @scope/server-notes '/my files'")
         await until(lambda: "npx -y @scope/server-notes '/my files'" in words(sheet))
         assert "LOG" in words(sheet)
-        assert control(sheet, "Access: Trusted: changes ask").isVisible()
+        assert control(sheet, "Access: Trusted").isVisible()
         assert field(sheet, "Name of the server").text() == "notes"
         primary(sheet).click()
         entry = {"command": "npx", "args": ["-y", "@scope/server-notes", "/my files"], "env": {"LOG": "info"}}
-        await desk.asked("add_mcp_server", "notes", entry, True)
+        await desk.asked("add_mcp_server", "notes", entry, True, "trusted")
         await until(lambda: desk.window.sheet is None)
 
 
@@ -74,32 +80,58 @@ async def test_name_and_start_are_the_person_s(theme: Theme) -> None:
         switch(sheet, "Start fetch with Tooltray").click()
         await until(lambda: "When a client needs it" in words(sheet))
         primary(sheet).click()
-        await desk.asked("add_mcp_server", "web", {"command": "uvx", "args": ["mcp-server-fetch"]}, False)
+        await desk.asked("add_mcp_server", "web", {"command": "uvx", "args": ["mcp-server-fetch"]}, False, "trusted")
 
 
 @pytest.mark.parametrize(
-    ("text", "chosen", "rules"),
+    ("setting", "text", "preset"),
     [
-        ('{"a": {"command": "x", "autoApprove": ["write"], "callRules": [{"tool": "t"}]}}', "ask", None),
-        ('{"a": {"command": "x", "autoApprove": ["write"]}}', "run", ["all"]),
-        ('{"a": {"command": "x", "autoApprove": ["write"]}}', "own", ["write"]),
-        ('{"a": {"command": "x", "autoApprove": []}}', "", []),
+        (None, "npx x", "trusted"),
+        ("careful", "npx x", "careful"),
+        ("free", "npx x", "free"),
+        ("careful", "https://a.example/mcp", "trusted"),
+        (None, "vscode:mcp/install?%7B%22name%22%3A%22a%22%2C%22command%22%3A%22npx%22%7D", "careful"),
+        (None, '{"a": {"command": "x", "autoApprove": ["write"], "callRules": [{"tool": "t"}]}}', "trusted"),
+        (None, '{"a": {"command": "x", "confinement": "own"}}', "careful"),
+        (None, '{"a": {"command": "x", "confinement": {"network": "none"}}}', None),
+        ("free", '{"a": {"command": "x", "autoApprove": []}}', None),
     ],
 )
-async def test_what_asks_is_chosen_in_the_sheet_and_a_text_alone_allows_nothing(
-    theme: Theme, text: str, chosen: str, rules: list[str] | None
+async def test_what_it_may_do_is_as_the_settings_have_it_and_a_text_allows_nothing(
+    theme: Theme, setting: str | None, text: str, preset: str | None
 ) -> None:
-    async with Desk(FakePresenter(), theme) as desk:
+    fake = FakePresenter()
+    fake.settings = {"newServers": setting}
+    async with Desk(fake, theme) as desk:
         sheet = panel(desk, text)
-        asking = sheet.previews[0].findChild(Choice)
-        assert isinstance(asking, Choice)
-        assert (asking.chosen == "ask") is (rules != [])
-        if chosen:
-            asking.choose(chosen)
+        await until(lambda: not len(desk.tasks))
+        assert sheet.previews[0].new_server.access == preset
+        assert "Careful is not possible" not in words(sheet)
+
+
+async def test_where_there_is_no_sandbox_careful_becomes_trusted_and_the_sheet_says_so(theme: Theme) -> None:
+    fake = FakePresenter()
+    fake.settings = {"newServers": "careful"}
+    async with Desk(fake, theme) as desk:
+        sheet = panel(desk, "docker run x")
+        await until(lambda: "Careful is not possible: it cannot be sandboxed on this computer." in words(sheet))
         primary(sheet).click()
-        await until(lambda: "a" in desk.engine.entries)
-        assert desk.engine.entries["a"].get("autoApprove") == rules
-        assert "callRules" not in desk.engine.entries["a"]
+        await desk.asked("add_mcp_server", "docker", {"command": "docker", "args": ["run", "x"]}, True, "trusted")
+
+
+async def test_what_it_may_do_can_be_chosen_before_it_is_added(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, '{"a": {"command": "x", "autoApprove": ["write"]}}')
+        await until(lambda: not len(desk.tasks))
+        assert "Changes ask, not sandboxed" in words(sheet)
+        choose(sheet, "Access: Trusted", "Careful")
+        assert "Sandboxed: not your other files, keys and passwords" in words(sheet)
+        choose(sheet, "Access: Careful", "As in the text: write")
+        assert sheet.previews[0].new_server.access is None
+        choose(sheet, "Access: As in the text: write", "Free")
+        primary(sheet).click()
+        await until(lambda: desk.engine.entries)
+        assert next(call for call in desk.engine.calls if call[0] == "add_mcp_server")[-1] == "free"
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("files", "taken"), ("", "needs a name"), ("a/b", "not usable as a name")])
@@ -201,7 +233,7 @@ async def test_a_url_shows_what_is_connected_to_and_is_added(theme: Theme) -> No
         assert "workspace" not in words(sheet)
         primary(sheet).click()
         entry = {"url": "https://mcp.example.org/mcp?workspace=7"}
-        await desk.asked("add_mcp_server", "example", entry, True)
+        await desk.asked("add_mcp_server", "example", entry, True, "trusted")
 
 
 async def test_a_header_with_a_key_is_kept_secret_and_its_scheme_stays_readable(theme: Theme) -> None:
@@ -451,7 +483,7 @@ async def test_a_link_shows_command_variables_origin_and_dangers_and_approves_no
         assert "a link made for Tooltray, which any web page can have" in said
         assert "it deletes or overwrites files" in said
         assert "through a shell" in said
-        assert control(sheet, "Access: Careful: sandboxed, changes ask").isVisible()
+        await until(lambda: control(sheet, "Access: Careful").isVisible() if sheet.previews[0].new_server.access == "careful" else False)
         assert "autoApprove" not in sheet.previews[0].new_server.entry
         assert [method for method, *_ in desk.engine.calls if method == "add_mcp_server"] == []
 

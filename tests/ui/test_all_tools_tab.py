@@ -22,7 +22,7 @@ from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilt
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
-from tooltray.ui.approval.tool_sheet import ToolSheet
+from tooltray.ui.approval.tool_approval import ToolSheet
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenTool, Servers
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
@@ -273,6 +273,8 @@ async def test_whether_a_tool_asks_is_changed_in_its_line(theme: Theme) -> None:
         tab = await opened(desk)
         assert cells(tab.table, 1)[CHANGE] == "Change…"
         sheet = await asked_about(desk, tab, 1)
+        assert ("get_permissions", "files") in fake.calls
+        assert ("get_permissions", "") not in fake.calls
         control(sheet, "Runs without asking").click()
         await desk.asked("set_tool_approval", "files", "write", "always")
         await until(lambda: sheet.of.tool.choice == "always")

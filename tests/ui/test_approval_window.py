@@ -16,6 +16,7 @@ from tests.fakes.server_snapshots import server
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
+from tooltray.ui.approval import call_view
 from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.approval.prompts import ApprovalPrompt
 from tooltray.ui.theme import Theme
@@ -650,6 +651,49 @@ async def test_a_call_whose_arguments_cannot_be_read_says_why_and_waits_on(ask: 
     button(window, "Edit arguments…").click()
     await until(lambda: "The arguments of this call cannot be changed" in words(window))
     assert buttons(window) == ["Not now", "Allow", "Allow for…"]
+
+
+async def test_a_call_waits_for_longer_while_it_is_edited_and_what_is_typed_stays(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.latest_end = time.time() + 590
+    window = await editing(asked)
+    await asked.desk.asked("keep_approval_open", "1")
+    await until(lambda: "Declines in 9:" in words(window))
+    text_field(window, "path").setPlainText("b.txt")
+    menu = choices(window)
+    asked.engine.ask_approval(replace(EDITABLE, ends_at=time.time() + 115))  # the engine lets it wait for longer
+    await until(lambda: window.request is not None and window.request.ends_at > time.time() + 100)
+    assert text_field(window, "path").toPlainText() == "b.txt"
+    menu.actions()[2].trigger()
+    menu.close()
+    await until(lambda: asked.answers == [("1", "hour", {"path": "b.txt"})])
+
+
+async def test_the_engine_learns_that_editing_goes_on(ask: Callable[..., Asked], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_view, "KEEP_OPEN_MS", 1)
+    asked = ask()
+    asked.engine.latest_end = time.time() + 590
+    window = await editing(asked)
+    kept = ("keep_approval_open", "1")
+    await until(lambda: asked.engine.calls.count(kept) > 2)
+    asked.engine.ask_approval(replace(EDITABLE, ends_at=time.time() + 115))
+    button(window, "Back").click()
+    await until(lambda: "Declines in 1:" in words(window))
+    await until(lambda: not len(asked.desk.tasks))
+    count = asked.engine.calls.count(kept)
+    button(window, "Edit arguments…").click()
+    asked.engine.failures["keep_approval_open"] = LATE  # it has just ended, which is shown by the news of it
+    await until(lambda: asked.engine.calls.count(kept) > count and window.takes_answers)
+    assert "no longer waits" not in words(window)
+    button(window, "Back").click()
+
+
+async def test_a_call_that_was_declined_already_says_what_an_answer_is_for(ask: Callable[..., Asked]) -> None:
+    window = await ask().open(replace(WRITE, is_declined=True))
+    assert "Your answer counts for the next identical call." in words(window)
+    assert "An answer counts for" in words(window)
+    assert "Declines in" not in words(window)
+    assert not [each for each in window.findChildren(QAbstractButton) if each.text() == "Edit arguments…"]
 
 
 async def test_another_call_takes_the_place_of_a_form(ask: Callable[..., Asked]) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.ui.approval.approval_body import details, ends, granted, granted_to, granted_until, minutes, time_left
 from tooltray.ui.figures import moment
-from tooltray.ui.shell.hub_words import waiting_calls
+from tooltray.ui.shell.hub_words import waiting_words
 
 NOW = datetime(2026, 11, 22, 14, 30)
 
@@ -92,6 +92,6 @@ def test_a_held_grant_says_which_tools_have_changed(app: QApplication) -> None:
 
 
 def test_waiting_calls_are_counted(app: QApplication) -> None:
-    assert waiting_calls(0) == ()
-    assert waiting_calls(1) == ("1 call waits for your answer",)
-    assert waiting_calls(3) == ("3 calls wait for your answer",)
+    assert waiting_words(0, 0, 0) == []
+    assert waiting_words(1, 0, 1) == ["1 call waits for your answer", "1 question waits for your answer"]
+    assert waiting_words(3, 1, 0) == ["3 calls wait for your answer", "1 command waits for your approval"]

@@ -28,9 +28,9 @@ from tooltray.foundation.snapshots.approvals import (
     TrustRequest,
 )
 from tooltray.ui.activity.approvals_tab import ApprovalsTab
-from tooltray.ui.activity.decision_words import about_words, answer_words, facts, way_words
+from tooltray.ui.activity.history_section import about_words, answer_words, facts, way_words
+from tooltray.ui.activity.waiting_section import ToolChangeSheet
 from tooltray.ui.approval.call_sheet import CallSheet
-from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.kit.destinations import Activity, Destination, OpenServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -201,6 +201,22 @@ async def test_the_arguments_of_a_call_are_changed_in_its_sheet_and_escape_leads
         QTest.keyClick(code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await desk.asked("answer_approval", "c", "once", {"path": "y"})
         await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_call_that_waits_for_longer_keeps_its_row_and_its_sheet_and_they_show_the_time(theme: Theme) -> None:
+    fake = engine()
+    fake.approvals = [waiting(is_editable=True)]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        await until(lambda: page.waiting.call_rows)
+        [line] = page.waiting.call_rows
+        line.look.click()
+        panel = desk.window.sheet.panel
+        assert "Declines in 0:" in drawn(panel)
+        fake.ask_approval(waiting(is_editable=True, ends_at=time.time() + 115))
+        await until(lambda: "Declines in 1:" in drawn(panel))
+        assert page.waiting.call_rows == [line]
+        assert "\n1:" in drawn(line)
 
 
 async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:

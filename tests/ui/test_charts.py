@@ -5,9 +5,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.charts import Stage, Waterfall
 from tooltray.ui.widgets.histogram import Bar, Histogram
 from tooltray.ui.widgets.line_chart import Line, LineChart, nice_limit
-from tooltray.ui.widgets.waterfall import Stage, Waterfall
 
 
 @pytest.mark.parametrize(("highest", "limit"), [(0.0, 3.0), (97.0, 120.0), (120.0, 120.0), (121.0, 150.0), (0.04, 0.06), (8500.0, 12000.0)])

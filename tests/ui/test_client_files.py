@@ -17,9 +17,9 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.ui.clients.client_files import EditsSheet, diff_lines
 from tooltray.ui.clients.client_rows import ClientRow
 from tooltray.ui.clients.clients_page import ClientsPage
-from tooltray.ui.clients.edits_sheet import EditsSheet, diff_lines
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip

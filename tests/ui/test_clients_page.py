@@ -8,20 +8,20 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import SCAN
-from tests.fakes.server_snapshots import server
+from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import cells, control, field, words
+from tests.ui.test_profile_sheet import table, tick
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import SessionListChanged
-from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_pane import ClientPane
 from tooltray.ui.clients.client_rows import OtherClients
-from tooltray.ui.clients.client_table import CONTEXT, NAME, PROFILE, STATE
+from tooltray.ui.clients.client_table import CONTEXT, NAME, NEW, PROFILE, STATE
 from tooltray.ui.clients.clients_page import ClientsPage, ImportBanner
-from tooltray.ui.clients.profile_sheet import ProfileSheet
-from tooltray.ui.clients.profiles_sheet import ProfilesSheet
+from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.kit.destinations import Clients, OpenClient, Profiles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
@@ -134,6 +134,34 @@ async def test_clients_that_are_not_installed_are_folded(theme: Theme) -> None:
         assert len(table.rows) == count
 
 
+async def test_without_a_client_here_the_supported_ones_are_shown_on_demand(theme: Theme) -> None:
+    scan = ClientScan(tuple(AiClient(f"c{number}", f"Client {number}", is_installed=False) for number in range(43)))
+    fake = engine((), scan)
+    fake.client_modes = [KINDS[2]]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        assert "No supported client found" in words(page)
+        control(page, "Show supported clients. None of them is installed on this computer").click()
+        assert len(page.table.rows) == 44
+        assert page.table.isVisible()
+        page.table.selectRow(0)
+        QTest.keyClick(page.table, Qt.Key.Key_Left)
+        assert "No supported client found" in words(page)
+
+
+async def test_what_a_client_reads_is_one_figure_in_the_list_and_in_its_pane(theme: Theme) -> None:
+    """All clients have profiles, which leave servers out: the figure for all tools is still that of all servers."""
+    fake = engine()
+    fake.client_modes = [replace(KINDS[0], profile="web"), KINDS[2]]
+    fake.cost_of["claude-code"] = ToolCosts("o200k", 500, 425, ())
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        cell = desk.clients.table.model().index(0, CONTEXT)
+        assert cell.data() == "425"
+        assert cell.data(Qt.ItemDataRole.ToolTipRole) == "425 of 36,650 tokens in its context"
+        assert "425 of 36,650 tokens in its context" in words(shown)
+
+
 async def test_news_of_sessions_are_shown_and_nothing_is_asked_by_a_page_that_nobody_sees(theme: Theme) -> None:
     async with Desk(engine((FIRST,)), theme) as desk:
         shown = await pane(desk, "Claude Code")
@@ -217,15 +245,37 @@ async def test_the_choice_in_a_row_is_opened_by_keys_and_the_same_profile_change
 async def test_fewer_tools_for_one_client_are_three_clicks(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
-        choose(row_menu(page, "Claude Code"), "New profile…")
+        desk.engine.tools.append(tool("run", "a"))
+        choose(row_menu(page, "Claude Code"), "Choose tools for Claude Code…")
         panel = desk.window.context.sheets.panel
         assert isinstance(panel, ProfileSheet)
-        assert field(panel, "Name").text() == "Claude Code"
+        assert "Tools for Claude Code" in words(panel)
+        assert "A profile is a named set of tools; a client that has it sees only those." in words(panel)
+        assert field(panel, "Name").text() == "Claude Code's tools"
         assert "For Claude Code" in words(panel)
+        assert field(panel, "Search servers and tools").hasFocus()
+        await until(lambda: ("a", "run") in [choice.key for choice in table(panel).rows])  # in sight at once
+        tick(panel, "a", "run")
         control(panel, "Save").click()
-        await desk.asked("set_client_profile", "claude-code", "Claude Code")
-        assert ("set_profile", "Claude Code", {"servers": [], "tools": {}}) in desk.engine.calls
+        await desk.asked("set_client_profile", "claude-code", "Claude Code's tools")
+        assert ("set_profile", "Claude Code's tools", {"servers": ["a"], "tools": {}}) in desk.engine.calls
         await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_client_s_own_profile_is_changed_when_its_tools_are_chosen_again(theme: Theme) -> None:
+    fake = engine()
+    fake.profiles.append(ProfileSnapshot("Cursor's tools", ("a",), {}))
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Cursor")
+        assert "A profile is a named set of tools; a client that has it sees only those." in words(shown)
+        await picked(shown, "Profile", NEW)
+        panel = desk.window.context.sheets.panel
+        assert isinstance(panel, ProfileSheet)
+        await until(lambda: table(panel).rows and not len(desk.tasks))
+        tick(panel, "a")
+        control(panel, "Save").click()
+        await desk.asked("set_client_profile", "cursor-*", "Cursor's tools")
+        assert ("set_profile", "Cursor's tools", {"servers": [], "tools": {}}) in fake.calls
 
 
 async def test_a_choice_that_cannot_be_saved_is_put_back_and_explained(theme: Theme) -> None:

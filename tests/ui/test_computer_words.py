@@ -8,7 +8,7 @@ from tests.fakes.found_clients import CHANGES, EDITS, SCAN
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import SessionSnapshot
-from tooltray.ui.clients import computer_words as said
+from tooltray.ui.clients import client_words as said
 from tooltray.ui.clients.client_rows import ClientRow
 from tooltray.ui.kit.scan_words import scan_text, scan_title
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_servers import BUNDLE, HITS, NEW, SERVER, STARTERS, STATUS, UPDATES, many_hits
@@ -284,9 +284,15 @@ async def test_a_well_known_server_is_added_with_what_it_needs(theme: Theme) -> 
         tab.offers.chosen.emit("starter:fetch")
         panel = await sheet(desk)
         assert isinstance(panel, StarterSheet)
-        await until(lambda: "uvx mcp-server-fetch" in words(panel))
+        await desk.asked("preview_starter_server", "fetch", {})
+        await until(control(panel, "Add server").isEnabled)
+        control(panel, "Access: Careful").click()
+        menu = control(panel, "Access: Careful").findChildren(QMenu)[-1]
+        next(action for action in menu.actions() if action.text() == "Trusted").trigger()
+        menu.close()
+        assert "Changes ask, not sandboxed" in words(panel)
         control(panel, "Add server").click()
-        await desk.asked("add_starter_server", "fetch", {}, "fetch")
+        await desk.asked("add_starter_server", "fetch", {}, "files", "trusted")
 
 
 async def test_an_update_is_made_at_once_and_said(theme: Theme) -> None:

@@ -5,8 +5,19 @@ from typing import Any
 import pytest
 
 from tooltray.config.settings.server_config import LABEL_COLORS, SPELLINGS, MCPServerConfig, OAuthSettings, ToolFilter
-from tooltray.ui.server_pane.entry_fields import COLORS, FIELDS, EntryField
-from tooltray.ui.server_pane.entry_values import is_changed, is_odd, is_wanted, looks_remote, options_of, value_in, with_value, with_values
+from tooltray.ui.server_pane.entry_fields import (
+    COLORS,
+    FIELDS,
+    EntryField,
+    is_changed,
+    is_odd,
+    is_wanted,
+    looks_remote,
+    options_of,
+    value_in,
+    with_value,
+    with_values,
+)
 
 ELSEWHERE = {"options", "confinement"}  # another place for lazyLoad, which the form heeds; a tab of its own
 

@@ -11,7 +11,7 @@ from types import TracebackType
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit, QWidget
 from shiboken6 import isValid
@@ -571,10 +571,12 @@ async def test_links_bring_at_most_three_notices_and_say_when_others_can_read_al
         assert "http://x.example/4" in words(window)
 
 
-async def test_a_browser_that_cannot_be_opened_is_said(theme: Theme) -> None:
+async def test_a_browser_that_cannot_be_opened_is_said(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _: False)
     async with asked(theme) as (_, window):
-        window._on_open("tooltray-knows-no-such-scheme:x")
-        assert "No browser could be opened" in words(window)
+        choose_link(window, "https://x.example")
+        control(window, "Open page").click()
+        await until(lambda: "No browser could be opened" in words(window))
 
 
 async def test_everything_has_a_name_and_tab_reaches_it(theme: Theme) -> None:

@@ -9,6 +9,7 @@ from tooltray.foundation.snapshots.approvals import TrustedEntry
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.ui.origins import folder_name, visible_path
 from tooltray.ui.projects.file_words import (
+    FolderRow,
     entry_look,
     file_kind,
     file_look,
@@ -20,8 +21,8 @@ from tooltray.ui.projects.file_words import (
     reload_file,
     reload_look,
     reload_name,
+    row_servers,
     trust_text,
-    trusted_title,
     unasked,
     waiting_entries,
     waiting_text,
@@ -111,8 +112,8 @@ def test_what_goes_unasked_is_said_in_words(rules: tuple[str, ...], said: str) -
 
 
 def test_a_trusted_entry_says_how_it_is_called_here_where_that_is_another_name() -> None:
-    assert trusted_title(TrustedEntry(SITE, "db", "db-frontend", 0.0)) == "db (db-frontend)"
-    assert trusted_title(TrustedEntry(SITE, "db", "", 0.0)) == "db"
+    assert row_servers(FolderRow(SITE, trusted=TrustedEntry(SITE, "db", "db-frontend", 0.0))) == "db (db-frontend)"
+    assert row_servers(FolderRow(SITE, trusted=TrustedEntry(SITE, "db", "", 0.0))) == "db"
 
 
 def test_a_plan_of_what_stays_and_of_what_waits_does_nothing() -> None:

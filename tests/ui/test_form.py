@@ -78,15 +78,6 @@ def test_what_is_wrong_stands_at_its_field_once_it_was_checked_and_goes_as_it_is
     form.hide()
 
 
-def test_what_the_engine_finds_wrong_stands_at_the_field_until_the_next_edit(theme: Theme) -> None:
-    form = Form(theme, [NAME])
-    field(form, "Name").setText("x")
-    form.show_fault("name", "There is no such person.")
-    assert "There is no such person." in words(form)
-    field(form, "Name").setText("y")
-    assert "There is no such person." not in words(form)
-
-
 @pytest.mark.parametrize(
     ("asked", "text", "fault"),
     [

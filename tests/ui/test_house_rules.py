@@ -14,6 +14,9 @@ NEVER = {
     r"asyncClose|asyncSlot": "spin the loop or lose failures; use TaskKeeper",
     r"app\.quit\(|QApplication\.quit|qApp": "the engine ends first",
     r"#[0-9A-Fa-f]{6}\b": "colours are tokens",
+    r"\.(focusProxy|group|checkedButton|checkedAction|actionGroup|nextInFocusChain|previousInFocusChain)\(\)(?!\))": (
+        "PySide takes the result for a child, and what is shown for garbage; use with_parent()"
+    ),
 }
 EXCEPT = {"tray.py": {r"#[0-9A-Fa-f]{6}\b"}, "theme.py": {r"#[0-9A-Fa-f]{6}\b"}}  # the panel's colours are not ours; a docstring
 

@@ -1,5 +1,6 @@
 """Tab follows what is seen, and the focus stays near what was pressed."""
 
+import gc
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,6 +14,7 @@ from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.filter_tabs import FilterTab, FilterTabs
 from tooltray.ui.widgets.keyboard import last_input, move_focus, put_after
+from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.table import Table
 
@@ -173,3 +175,17 @@ def test_a_choice_that_has_room_shows_its_words_whole(window: Window, theme: The
     for title in titles:
         choice = Choice(theme, [(title, title)], name="Choice")
         assert choice.shown_in(choice.sizeHint().width()) == title
+
+
+def test_what_tab_goes_past_is_not_taken_for_garbage(window: Window, theme: Theme) -> None:
+    area, gone = PageScroll("Area"), list[str]()
+    area.destroyed.connect(lambda: gone.append("the area"))
+    content = QWidget()
+    QVBoxLayout(content).addWidget(Button(theme, "Inside"))
+    area.setWidget(content)
+    window.layout().addWidget(area)
+    area.show()
+    del area, content
+    assert window.tabs(3)[-1].text() == "Inside"
+    gc.collect()
+    assert not gone

@@ -18,12 +18,12 @@ from tooltray.foundation.events import LogWritten
 from tooltray.foundation.snapshots.activity import LogLine, LogPage
 from tooltray.ui.kit.destinations import ServerLog, TooltrayLog
 from tooltray.ui.logs import log_model
-from tooltray.ui.logs.log_details import laid_out
-from tooltray.ui.logs.log_list import MOST_WRAPPED, columns_of, wrapped
+from tooltray.ui.logs.log_list import MOST_WRAPPED, columns_of, laid_out, wrapped
 from tooltray.ui.logs.log_model import copied_text, shown_text
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
 
 BEGAN = 1_795_600_000.0
 Key = Qt.Key
@@ -63,6 +63,15 @@ def texts(view: LogView) -> list[str]:
 def type_in(view: LogView, text: str) -> None:
     view.bar.field.setFocus()
     QTest.keyClicks(view.bar.field, text)
+
+
+def show_levels(view: LogView, level: str) -> None:
+    """Chooses as a person does, in the menu of levels."""
+    choice = next(each for each in view.findChildren(Choice) if each.accessibleName().startswith("Levels:"))
+    choice.click()
+    menu = next(each for each in choice.findChildren(QMenu) if each.isVisible())
+    next(action for action in menu.actions() if action.data() == level).trigger()
+    menu.close()
 
 
 def written(desk: Desk, *more: LogLine) -> None:
@@ -148,9 +157,10 @@ async def test_a_search_that_fails_ends_where_it_is(desk: Desk) -> None:
 
 async def test_levels_are_chosen_and_what_has_none_is_said(desk: Desk) -> None:
     view = await opened(desk, lines(40))
-    view.bar.levels_chosen.emit(("error",))
+    show_levels(view, "error")
     await until(lambda: texts(view) == ["ERROR line 7", "ERROR line 17", "ERROR line 27", "ERROR line 37"])
-    view.bar.levels_chosen.emit(("warning",))
+    desk.engine.logs["a"] = lines(5)
+    show_levels(view, "warning")
     await until(lambda: "No line of this level" in drawn(view))
 
 
@@ -165,7 +175,7 @@ async def test_lines_that_are_rare_are_looked_for_until_the_view_is_full_or_the_
         return LogPage(lines=(LogLine("1:0", BEGAN, "ERROR far back", "error"),), total_bytes=10**9)
 
     desk.engine.get_log = get_log  # type: ignore[attr-defined]
-    view.bar.levels_chosen.emit(("error",))
+    show_levels(view, "error")
     await until(lambda: "Looks through older lines" in drawn(view))
     await until(lambda: texts(view) == ["ERROR far back"])
     assert asked == ["", *(f"1:{number}" for number in range(1, 9))]

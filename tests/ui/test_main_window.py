@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
@@ -136,6 +136,40 @@ async def test_a_removed_server_can_be_brought_back_as_it_was(theme: Theme) -> N
         await until(lambda: not toasts(desk))
 
 
+async def test_ctrl_z_presses_undo_but_in_a_field_that_has_something_to_undo(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        desk.engine.entries["a"] = {"command": "npx"}
+        desk.wishes.removal_requested.emit("a")
+        await until(lambda: toasts(desk) == ["a is removed"])
+        undo = control(desk.window, "Undo")
+        assert (undo.toolTip(), undo.accessibleDescription()) == ("Ctrl+Z", "Ctrl+Z")
+        search = next(each for each in desk.window.findChildren(SearchField) if each.isVisible())
+        search.setFocus()
+        QTest.keyClicks(search, "x")
+        QTest.keyClick(search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        assert (search.text(), toasts(desk)) == ("", ["a is removed"])
+        desk.window.centralWidget().setFocus()
+        QTest.keyClick(desk.window.centralWidget(), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("add_mcp_server", "a", {"command": "npx"}, False)
+
+
+@pytest.mark.parametrize("by", ["pointer", "keyboard"])
+async def test_a_toast_stays_while_the_pointer_or_the_keyboard_is_on_it(theme: Theme, by: str) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        toast = desk.window.context.offer_undo("a is removed")
+        end = toast.findChild(QTimer).timeout.emit
+        if by == "pointer":
+            toast.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+        else:
+            control(toast, "Undo").setFocus(Qt.FocusReason.TabFocusReason)
+        end()
+        assert toasts(desk) == ["a is removed"]
+        toast.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+        desk.window.centralWidget().setFocus()
+        end()
+        assert toasts(desk) == []
+
+
 async def test_a_new_toast_takes_the_place_of_the_old_one(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.window.context.say("one")
@@ -189,7 +223,7 @@ async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         desk.wishes.log_requested.emit("a")
-        await desk.servers.api.remove_mcp_server("a")
+        await desk.hub.servers.remove_mcp_server("a")
         await until(lambda: desk.window.sheet is None)
 
 
@@ -214,6 +248,7 @@ async def test_notices_are_shown_one_at_a_time_and_can_be_put_away(theme: Theme)
 async def test_what_the_hub_says_no_more_is_no_notice_any_more_also_if_it_was_news(theme: Theme) -> None:
     broken, gone = Problem("an entry cannot be used", "line 4"), Problem("a sign-in was lost")
     notices = NoticeArea(theme)
+    notices.resize(688, 28)
     for problem in (broken, gone):  # as they are told when they happen
         notices.add_notice(problem)
     notices.set_notices((broken,))
@@ -408,7 +443,7 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
         for state in ServerState:
             desk.engine.set_state("a", state)
         await until(lambda: desk.card("a").server.state is list(ServerState)[-1])
-        await desk.servers.api.add_mcp_server("new", {"command": "z"})
+        await desk.hub.servers.add_mcp_server("new", {"command": "z"})
         await until(lambda: "new" in desk.page.server_list.cards)
     app.removeEventFilter(windows)
     assert windows.seen == {"MainWindow"}

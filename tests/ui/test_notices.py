@@ -22,7 +22,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import HEIGHT, FaultArea, NoticeLine
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.page_frame import Header
+from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.surface import column
 from tooltray.ui.widgets.toast import show_toast
 
@@ -166,6 +166,34 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
         control(toast, "Undo").setFocus(Qt.FocusReason.TabFocusReason)
         toast.dismiss()
         assert QApplication.focusWidget() is desk.window
+
+
+async def test_a_narrow_header_with_a_notice_leaves_free_space_and_the_whole_title(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        window = desk.window
+        search = next(each for each in window.findChildren(SearchField) if each.isVisible())
+        height = search.height()
+        window.resize(900, 600)
+        window.context.notices.add_notice(
+            Problem(BROKEN.title, "settings.json was set aside as settings.json.broken-1; line 4 is not JSON")
+        )
+        line = window.findChild(NoticeLine)
+        assert isinstance(line, NoticeLine)
+        await until(lambda: search.height() < height and search.y() >= 5)
+        assert line.mapTo(window, QPoint(0, 0)).y() - search.geometry().bottom() >= 5
+        assert "The settings could not be read" in words(line)
+        control(line, "Dismiss this notice").click()
+        await until(lambda: search.height() == height)
+
+
+async def test_a_text_with_next_to_no_room_is_left_to_the_details(theme: Theme) -> None:
+    line = NoticeLine(theme, "error", BROKEN.title, "settings.json was set aside")
+    line.resize(340, HEIGHT)
+    line.show()
+    await until(lambda: words(line) == "The settings could not be read")
+    assert control(line, "More…").isVisible()
+    line.resize(600, HEIGHT)
+    await until(lambda: words(line) == "The settings could not be read\nsettings.json was set aside")
 
 
 @pytest.mark.parametrize("place", [Clients(), Servers("projects"), Settings("secrets")])

@@ -15,9 +15,9 @@ from tests.ui.seen import control, words
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.shell.palette import RECENT, Palette
-from tooltray.ui.shell.palette_entry import PaletteEntry
-from tooltray.ui.shell.palette_match import indexed, matches
+from tooltray.ui.shell.palette_entry import PaletteEntry, indexed, matches
 from tooltray.ui.shell.palette_panel import PalettePanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast
@@ -85,6 +85,7 @@ async def run(desk: Desk, text: str) -> None:
         ("pause", "Pause for an hour"),
         ("ctrl+1", "Servers"),
         ("try read_file", "Try read_file"),
+        *((text, "Access of git") for text in ("access", "careful", "trusted", "free", "sandbox", "approval of git", "信任", "沙箱")),
     ],
 )
 async def test_what_is_meant_comes_first(theme: Theme, text: str, title: str) -> None:
@@ -105,6 +106,15 @@ async def test_what_is_chosen_goes_the_way_of_its_button_and_stopping_all_has_un
         assert desk.settings.isVisible()
         await run(desk, "add server")
         assert desk.window.sheet is not None
+
+
+async def test_a_server_s_places_are_opened_from_any_page(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        for text, tab in (("trusted github", "access"), ("edit github", "settings")):
+            desk.window.go(Settings())
+            await run(desk, text)
+            await until(lambda tab=tab: desk.page.isVisible() and desk.page.details is not None and desk.page.details.tab == tab)
+            assert desk.page.details.server.name == "github"
 
 
 async def test_a_tool_is_allowed_for_an_hour_and_that_is_taken_back(theme: Theme) -> None:

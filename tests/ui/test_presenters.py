@@ -44,7 +44,7 @@ class Layer:
         self.link = EngineLink(news_every_s=0.0)
         self.hub = QtMcpPresenter(self.link)
         self.servers = QtServerManager(self.hub)
-        self.tools = QtToolManager(self.link, self.hub)
+        self.tools = QtToolManager(self.link)
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ async def test_a_removed_server_is_told_and_gone(layer: Layer) -> None:
     client = QtMcpClient(layer.hub, layer.servers, "a")
     removed: list[bool] = []
     client.removed.connect(lambda: removed.append(True))
-    await layer.servers.api.remove_mcp_server("a")
+    await layer.hub.servers.remove_mcp_server("a")
     await until(lambda: heard == ["a"])
     assert layer.servers.find("a") is None
     assert removed == [True]
@@ -152,7 +152,7 @@ async def test_tools_are_asked_for_and_their_change_is_told_once_per_delivery(la
     layer.engine.set_tools([tool("another", "a")], "a")
     await until(lambda: changed)
     assert changed == ["a"]
-    assert [each.name for each in await layer.tools.api.get_tools("a")] == ["another"]
+    assert [each.name for each in await layer.hub.tools.get_tools("a")] == ["another"]
 
 
 async def test_when_the_engine_is_gone_nothing_is_known_any_more(layer: Layer) -> None:
@@ -197,10 +197,10 @@ async def test_verbs_that_ask_bring_the_answer(layer: Layer) -> None:
     assert await layer.hub.servers.toggle_mcp_default_server("a") is True
     assert await layer.hub.servers.get_mcp_default_servers() == ["a"]
     await layer.hub.servers.remove_mcp_default_server("a")
-    assert await layer.servers.api.get_mcp_default_servers() == []
-    assert list(await layer.servers.api.get_mcp_servers()) == ["a", "b"]
-    assert await layer.tools.api.get_all_tool_definitions("a") == [{"name": "read"}]
-    assert await layer.tools.api.call_tool("read", {}) == {"content": []}
+    assert await layer.hub.servers.get_mcp_default_servers() == []
+    assert list(await layer.hub.servers.get_mcp_servers()) == ["a", "b"]
+    assert await layer.hub.tools.get_all_tool_definitions("a") == [{"name": "read"}]
+    assert await layer.hub.tools.call_tool("read", {}) == {"content": []}
     await layer.hub.secrets.set_secret("n", "v")
     assert await layer.hub.secrets.get_secret_names() == ["n"]
     assert (await layer.hub.access.get_http_status()).is_open is False

@@ -49,8 +49,8 @@ async def test_a_client_gets_fewer_tools_and_all_again(theme: Theme, tmp_path: P
             await until(lambda: any(choice.server == "small" for choice in table(panel).rows) and not len(desk.tasks))
             tick(panel, "small")
             control(panel, "Save").click()
-            await until(lambda: shown(page)[1] == "Cursor" and 0 < shown(page)[0] < before)
-            page.edit_profile("Cursor")
+            await until(lambda: shown(page)[1] == "Cursor's tools" and 0 < shown(page)[0] < before)
+            page.edit_profile("Cursor's tools")
             panel = desk.window.context.sheets.panel
             await until(lambda: not len(desk.tasks))
             field(panel, "Name").setText("web")

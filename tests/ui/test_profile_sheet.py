@@ -1,7 +1,7 @@
 """Profiles are listed, made, changed and removed; what a person ticked is what the engine is asked to keep."""
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
@@ -13,8 +13,7 @@ from tests.ui.seen import control, field, words
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable
-from tooltray.ui.clients.profile_sheet import ProfileSheet
-from tooltray.ui.clients.profiles_sheet import ProfilesSheet
+from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.kit.destinations import Profiles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
@@ -191,15 +190,28 @@ async def test_the_mouse_ticks_the_box_and_opens_a_server_beside_it(theme: Theme
         panel = await editing(desk, "Edit coding")
         lines = table(panel)
 
-        def click(column: int) -> None:
-            cell = lines.visualRect(lines.model().index(place(panel, "web"), column)).center()
-            QTest.mouseClick(lines.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+        def click(column: int, tool: str = "", x: int = 40) -> None:
+            cell = lines.visualRect(lines.model().index(place(panel, "web", tool), column)).topLeft()
+            QTest.mouseClick(lines.viewport(), Qt.MouseButton.LeftButton, pos=cell + QPoint(x, 10))
 
+        def is_open() -> bool:
+            return ("web", "fetch") in [choice.key for choice in lines.rows]
+
+        for column, x in ((1, 40), (0, 17)):  # its name, its arrow
+            click(column, x=x)
+            assert is_open()
+            click(column, x=x)
+            assert not is_open()
         click(1)
-        assert ("web", "fetch") in [choice.key for choice in lines.rows]
+        assert not lines.rows[place(panel, "web")].is_on
         click(0)
         assert lines.rows[place(panel, "web", "fetch")].is_on
         assert count(panel, "web") == "1 of 1"
+        click(1, "fetch")
+        assert count(panel, "web") == "0 of 1"
+        name = lines.visualRect(lines.model().index(place(panel, "web", "fetch"), 1)).center()
+        QTest.mouseDClick(lines.viewport(), Qt.MouseButton.LeftButton, pos=name)
+        assert count(panel, "web") == "0 of 1"  # what follows the first click of a double click changes nothing more
 
 
 async def test_arrows_open_and_close_a_server_s_tools(theme: Theme) -> None:
@@ -208,6 +220,9 @@ async def test_arrows_open_and_close_a_server_s_tools(theme: Theme) -> None:
         table(panel).selectRow(place(panel, "web"))
         QTest.keyClick(table(panel), Qt.Key.Key_Right)
         assert ("web", "fetch") in [choice.key for choice in table(panel).rows]
+        table(panel).selectRow(place(panel, "web", "fetch"))
+        QTest.keyClick(table(panel), Qt.Key.Key_Left)
+        assert table(panel).currentIndex().row() == place(panel, "web")
         QTest.keyClick(table(panel), Qt.Key.Key_Left)
         assert ("web", "fetch") not in [choice.key for choice in table(panel).rows]
 

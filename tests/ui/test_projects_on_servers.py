@@ -17,6 +17,7 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_pane.server_overview import ServerOverview
+from tooltray.ui.server_pane.server_view import PaneState
 from tooltray.ui.server_words import Action, button_face, foot
 from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.server_filter import TokenSummary
@@ -140,11 +141,11 @@ def test_the_details_have_the_same_and_the_way_without_a_project(theme: Theme) -
     details = ServerOverview(theme, WAITING, wishes)
     control(details, "Start serena anyway").click()
     control(details, "Choose folder").click()
-    details.set_server(server("serena", is_deferred=True, is_lazy=True, copies=COPIES))
+    details.show_state(PaneState(server("serena", is_deferred=True, is_lazy=True, copies=COPIES)))
     control(details, "Reset projects").click()
     assert said == ["anyway serena", "folder serena", "reset"]
     assert [chip.accessibleName() for chip in details.findChildren(Chip) if chip.isVisibleTo(details)] == ["Compact tool listing"]
-    details.set_cost(COSTS.servers[0])
+    details.show_state(PaneState(server("serena", is_deferred=True, is_lazy=True, copies=COPIES), cost=COSTS.servers[0]))
     assert "90 of 6,480 tokens" in words(details)
     assert not [each for each in details.findChildren(QAbstractButton) if "anyway" in each.accessibleName() and each.isVisibleTo(details)]
 

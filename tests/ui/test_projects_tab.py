@@ -19,10 +19,9 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
-from tooltray.ui.projects.file_sheet import FileSheet
-from tooltray.ui.projects.folder_rows import FolderRow
+from tooltray.ui.projects.file_sheet import FileSheet, ReloadSheet
+from tooltray.ui.projects.file_words import FolderRow
 from tooltray.ui.projects.projects_tab import MOST_FILES, ProjectsTab
-from tooltray.ui.projects.reload_sheet import ReloadSheet
 from tooltray.ui.projects.trust_sheet import TrustSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast

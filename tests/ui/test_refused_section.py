@@ -14,7 +14,7 @@ from tests.ui.seen import control, words
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
 from tooltray.ui.confinement_words import refused_details, refused_in_full, refused_in_short
-from tooltray.ui.server_pane.refused_section import RefusedSection
+from tooltray.ui.server_pane.sandbox_section import RefusedSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button

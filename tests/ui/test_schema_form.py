@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QWidget
 from tests.fakes.desk import until
-from tests.ui.seen import control, words
+from tests.ui.seen import control, is_in_sight, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.ui.schema_form.branches import MOST_ENTRIES
@@ -18,6 +18,7 @@ from tooltray.ui.schema_form.schema_form import FIELDS, JSON, SchemaForm
 from tooltray.ui.schema_form.slots import Slot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
+from tooltray.ui.widgets.page_frame import PageScroll
 
 NODE = {"type": "object", "properties": {"name": {"type": "string"}, "child": {"$ref": "#/$defs/node"}}, "required": ["name"]}
 BY_LINE = {"type": "object", "title": "By line", "properties": {"by": {"const": "line"}, "n": {"type": "integer"}}, "required": ["by", "n"]}
@@ -174,6 +175,33 @@ async def test_what_is_wrong_stands_at_its_field_and_the_keyboard_goes_to_the_fi
     typed(form, "share", "much")
     assert not form.check()
     assert "This must be a number." in words(form)
+
+
+async def test_the_first_fault_is_scrolled_to_wherever_the_form_is(theme: Theme) -> None:
+    names = [f"field {number}" for number in range(20)]
+    form = SchemaForm(theme, {"type": "object", "properties": {name: {"type": "integer", "maximum": 9} for name in names}})
+    area = PageScroll("Arguments")
+    area.setWidget(form)
+    area.resize(500, 240)
+    area.show()
+    await until(lambda: len(form.findChildren(QLineEdit)) == len(names))
+    typed(form, names[-2], "10")
+    typed(form, names[0], "1")
+    assert not form.check()
+    faulty = next(each for each in form.findChildren(QLineEdit) if each.text() == "10")
+    await until(lambda: is_in_sight(faulty))
+
+
+async def test_what_was_typed_is_taken_back_by_ctrl_z_also_after_a_look_at_the_json(theme: Theme) -> None:
+    form = await made(theme, SCHEMA, {"path": "/a", "count": 4})
+    typed(form, "path", "b")
+    typed(form, "count", "1")
+    form.show_view(JSON)
+    form.show_view(FIELDS)
+    assert form.value == {"path": "b/a", "count": 41, "edits": []}
+    for field in form.findChildren(QLineEdit) + form.findChildren(QPlainTextEdit):
+        QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert form.value == {"path": "/a", "count": 4, "edits": []}
 
 
 async def test_a_schema_that_refers_to_itself_ends_where_a_person_stops(theme: Theme) -> None:

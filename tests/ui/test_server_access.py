@@ -21,8 +21,8 @@ from tooltray.foundation.snapshots.approvals import CHOICES, GrantSnapshot, Serv
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.access_words import access_words
 from tooltray.ui.approval.permission_words import answer_word
+from tooltray.ui.confinement_words import access_words
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenSecret, OpenServer
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme
@@ -65,6 +65,12 @@ async def undone(desk: Desk) -> str:
     return text
 
 
+def accessed(
+    choice: str | None, rules: list[str] | None = None, files: str | None = None, network: str | None = None
+) -> tuple[object, ...]:
+    return ("set_access", "files", choice, rules, files, network)
+
+
 def pick(menu: QMenu, title: str) -> None:
     next(action for action in menu.actions() if action.text() == title).trigger()
     menu.close()
@@ -86,12 +92,9 @@ async def test_a_choice_is_made_at_once_and_undone(theme: Theme) -> None:
         assert nameless(desk.window) == []
         trusted = control(details, "Trusted")
         QTest.mouseClick(trusted.parentWidget(), Qt.MouseButton.LeftButton)  # also beside its words
-        await desk.asked("set_access", "files", "trusted")
+        await desk.asked(*accessed("trusted"))
         assert await undone(desk) == "files: Trusted"
-        assert desk.engine.calls[-2:] == [
-            ("set_server_auto_approve", "files", ["read"]),
-            ("set_confinement", "files", "own", "open", [], ["/r"], []),
-        ]
+        assert desk.engine.calls[-1] == accessed(None, ["read"], "own", "open")  # one change
 
 
 async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing(theme: Theme) -> None:
@@ -102,7 +105,7 @@ async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing
             control(details, "Trusted").click()
         control(details, "Careful").click()
         await until(lambda: not len(desk.tasks))
-        assert [call for call in fake.calls if call[0] == "set_access"] == [("set_access", "files", "trusted")]
+        assert [call for call in fake.calls if call[0] == "set_access"] == [accessed("trusted")]
         fake.bus.publish(ServerChanged(files("trusted")))
         await until(lambda: chosen(details) == ["Trusted"])
         control(details, "Trusted").click()  # it stays chosen
@@ -121,7 +124,7 @@ async def test_never_asking_is_confirmed_first(theme: Theme) -> None:
         control(details, "Free").click()
         await until(lambda: desk.window.sheet is not None)
         control(desk.window.sheet, "Never ask").click()
-        await desk.asked("set_access", "files", "free")
+        await desk.asked(*accessed("free"))
 
 
 async def test_a_choice_that_fails_goes_back_and_says_why(theme: Theme) -> None:

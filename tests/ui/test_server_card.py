@@ -18,9 +18,10 @@ from tests.ui.seen import cells, control, drawn
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
+from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.server_pane.tool_table import ROW_HEIGHT, ToolTable
+from tooltray.ui.server_pane.server_tools import ROW_HEIGHT, ToolTable
 from tooltray.ui.server_words import Action, flaw_words, flaws_in_full, foot, milliseconds, sign, stopped, traffic
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look
@@ -324,13 +325,13 @@ def test_a_running_server_with_a_change_that_waits_offers_to_look_at_it(make_car
 
 
 def test_the_keyboard_switches_a_card_opens_it_and_opens_its_menu(make_card: MakeCard, wishes: ServerWishes) -> None:
-    heard, card, opened = Heard(wishes), make_card(server("a")), list[str]()
-    wishes.open_requested.connect(lambda name, _tab: opened.append(name))
+    heard, card, opened = Heard(wishes), make_card(server("a")), list[Destination]()
+    wishes.place_requested.connect(opened.append)
     name = control(card, "a, Connected")
     QTest.keyClick(name, Qt.Key.Key_Space)
     assert (heard.wishes, opened) == ([("stop", "a")], [])
     QTest.keyClick(name, Qt.Key.Key_Return)
-    assert opened == ["a"]
+    assert opened == [OpenServer("a")]
     QTest.keyClick(name, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
     assert "Restart" in menu_texts(card)
     card.findChild(QMenu).deleteLater()
@@ -404,13 +405,13 @@ def moved(to: QPoint) -> QMouseEvent:
 
 
 def test_a_click_anywhere_on_a_card_opens_its_server_and_one_on_a_control_does_not(make_card: MakeCard, wishes: ServerWishes) -> None:
-    card, opened = make_card(server("a", ServerState.STOPPED)), list[tuple[str, str]]()
-    wishes.open_requested.connect(lambda name, tab: opened.append((name, tab)))
+    card, opened = make_card(server("a", ServerState.STOPPED)), list[Destination]()
+    wishes.place_requested.connect(opened.append)
     inside, left = QPoint(200, HEIGHT - 12), Qt.MouseButton.LeftButton
     QTest.mouseClick(card, left, pos=inside)
-    assert opened == [("a", "")]
+    assert opened == [OpenServer("a")]
     QTest.mouseClick(card, Qt.MouseButton.RightButton, pos=inside)
     QTest.mousePress(card, left, pos=inside)
     QTest.mouseRelease(card, left, pos=QPoint(200, HEIGHT + 40))
     QTest.mouseClick(card._switch, left)
-    assert opened == [("a", "")]
+    assert opened == [OpenServer("a")]

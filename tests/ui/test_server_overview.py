@@ -13,9 +13,11 @@ from tests.ui.seen import words as seen_words
 from tooltray.foundation.errors import SECRET_MISSING, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_pane.server_overview import ServerOverview
+from tooltray.ui.server_pane.server_view import PaneState
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.split_view import MARGIN, PANE
@@ -49,9 +51,9 @@ def test_processes_that_were_saved_are_said_and_none_are_not(theme: Theme, wishe
     assert "Started directly: 2 processes saved" not in words(details)
     controls(details)["Details"].click()
     assert "Started directly: 2 processes saved" in words(details)
-    details.set_server(server("a", saved_processes=1))
+    details.show_state(PaneState(server("a", saved_processes=1)))
     assert "Started directly: 1 process saved" in words(details)
-    details.set_server(server("a"))
+    details.show_state(PaneState(server("a")))
     assert not [each for each in words(details) if "Started directly" in each]
 
 
@@ -86,9 +88,9 @@ def test_the_page_s_buttons_are_there_while_the_browser_is_waited_for_and_no_lon
     badge = details.findChild(StateBadge)
     assert isinstance(badge, StateBadge)
     assert badge.accessibleName() == "Waiting"
-    details.set_refusal(Problem("no browser could be opened"))
+    details.show_state(PaneState(WAITING, Problem("no browser could be opened")))
     assert "Why does a not run?" not in controls(details)
-    details.set_server(server("a"))
+    details.show_state(PaneState(server("a")))
     assert badge.accessibleName() == "Connected"
     assert controls(details).keys() == {"Stop", "Details", "Change what a may do"}
     assert "No browser could be opened" not in words(details)
@@ -98,7 +100,9 @@ def test_an_error_is_said_whole_and_a_sign_in_only_as_far_as_its_button_does_not
     problem = Problem("it ended", "exit code 1", "Look at its log")
     details = ServerOverview(theme, server("a", S.ERROR, problem=problem, detail="next attempt in 60 s"), wishes)
     assert "Exit code 1. Look at its log. Next attempt in 60 s." in words(details)
-    details.set_server(server("a", S.NEEDS_SIGN_IN, problem=Problem("'a' wants you to sign in", "the sign-in has expired", "Press it")))
+    details.show_state(
+        PaneState(server("a", S.NEEDS_SIGN_IN, problem=Problem("'a' wants you to sign in", "the sign-in has expired", "Press it")))
+    )
     assert "The sign-in has expired." in words(details)
 
 
@@ -131,7 +135,7 @@ def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(them
     said = heard(wishes.stop_requested)
     controls(details)["Stop"].click()
     assert said == [("a",)]
-    details.set_server(server("a", S.WAITING, origin="proposal", waiting=True))
+    details.show_state(PaneState(server("a", S.WAITING, origin="proposal", waiting=True)))
     looked = heard(wishes.trust_requested)
     controls(details)["Look"].click()
     assert looked == [("a",)]
@@ -144,13 +148,13 @@ def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWish
     controls(details)["Details"].click()
     for text in ("With Tooltray", "Reads run. Changes ask.", "One for each AI client", "/srv/x"):
         assert text in words(details)
-    details.set_server(server("a", access=replace(TRUSTED, choice=None, runs="nothing")))
+    details.show_state(PaneState(server("a", access=replace(TRUSTED, choice=None, runs="nothing"))))
     assert "Every call asks first." in words(details)
-    said = heard(wishes.open_requested)
+    said = heard(wishes.place_requested)
     controls(details)["Change what a may do"].click()
-    assert said == [("a", "access")]
+    assert said == [(OpenServer("a", "access"),)]
     assert "One for each AI client" not in words(details)
-    details.set_server(server("a", is_deferred=True))
+    details.show_state(PaneState(server("a", is_deferred=True)))
     assert "When a project is known" in words(details)
 
 

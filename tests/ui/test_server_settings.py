@@ -14,7 +14,7 @@ from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
-from tests.ui.seen import control
+from tests.ui.seen import control, is_in_sight
 
 from tooltray.foundation.errors import SECRET_MISSING, Conflict, Problem, SecretsUnreachable, TooltrayError
 from tooltray.foundation.events import ServerTestOutput
@@ -24,7 +24,7 @@ from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.kit.destinations import OpenServer
-from tooltray.ui.server_pane.save_sheet import SaveSheet
+from tooltray.ui.server_pane.entry_json import SaveSheet
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.theme import Theme
@@ -160,6 +160,94 @@ async def test_what_is_typed_in_a_number_s_field_is_no_number_yet(theme: Theme) 
         line.selectAll()
         QTest.keyClicks(line, "30")
         assert json.loads(view.json.text)["callTimeout"] == 30
+
+
+@pytest.mark.parametrize(
+    ("entry", "field"),
+    [
+        ({**ENTRY, "callTimeout": -1}, "callTimeout"),
+        ({**ENTRY, "resultLimit": 3}, "resultLimit"),
+        ({**ENTRY, "callTimeout": -1, "idleStop": -1}, "callTimeout"),
+    ],
+)
+async def test_a_save_with_a_fault_leads_to_the_first_field_that_has_one(theme: Theme, entry: dict[str, Any], field: str) -> None:
+    async with opened(theme) as (desk, view):
+        desk.window.resize(1180, 640)
+        typed(view, entry)
+        view.json.code.setFocus()
+        await press(view, "Save")
+        await until(lambda: is_in_sight(view.form.field(field).control))
+        assert desk.engine.entries["a"] == ENTRY
+
+
+async def test_a_save_with_a_name_twice_or_broken_json_leads_there(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        pairs = view.form.field("env").pairs
+        assert pairs is not None
+        control(view, "Add to Environment").click()
+        QTest.keyClicks(view.focusWidget(), "A_TOKEN")
+        await press(view, "Save")
+        await until(lambda: is_in_sight(pairs.target))
+        typed(view, {**ENTRY, "args": "x y"})
+        await press(view, "Save")
+        assert view.json.code.hasFocus()
+        assert view.json.code.textCursor().blockNumber() == 2
+        view.form.setFocus()
+        typed(view, '{\n "command": "a"\n "args": []\n}')
+        await press(view, "Save")
+        assert view.json.code.hasFocus()
+        assert view.json.code.textCursor().blockNumber() == 2
+
+
+async def test_enter_in_a_line_saves_and_in_a_text_makes_a_line(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        command, arguments = (cast(Any, view.form.field(name).control) for name in ("command", "args"))
+        for widget in (command, arguments):
+            widget.setFocus()
+            QTest.keyClick(widget, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(arguments, Qt.Key.Key_Return)
+        QTest.keyClicks(arguments, "y")
+        assert desk.engine.entries["a"] == ENTRY
+        command.setFocus()
+        QTest.keyClick(command, Qt.Key.Key_Return)
+        await until(lambda: desk.engine.entries["a"] == {**ENTRY, "args": ["-y", "x", "y"]})
+
+
+async def test_ctrl_z_takes_back_what_was_typed_and_what_changed_a_field_from_elsewhere(theme: Theme) -> None:
+    def undo(widget: QWidget) -> None:
+        QTest.keyClick(widget, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+
+    async with opened(theme) as (_, view):
+        command, arguments = (cast(Any, view.form.field(name).control) for name in ("command", "args"))
+        for widget, shown in ((command, command.text), (arguments, arguments.toPlainText)):
+            before = shown()
+            QTest.keyClicks(widget, "z")
+            undo(widget)
+            assert shown() == before
+            undo(widget)
+            assert shown() == before
+            QTest.keyClicks(widget, "z")
+            mine = shown()
+            typed(view, {**ENTRY, "command": "node", "args": ["b"]})
+            assert shown() in ("node", "b")
+            undo(widget)
+            assert shown() == mine
+        assert view.form.entry["args"] == mine.splitlines()
+        for _ in range(20):
+            undo(view.json.code)
+        view._read_text()
+        assert view.form.entry == ENTRY
+
+
+async def test_what_is_no_number_yet_stays_while_another_field_is_edited_and_goes_with_discard(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        timeout, command = (cast(Any, view.form.field(name).control) for name in ("callTimeout", "command"))
+        QTest.keyClicks(timeout, "3x")
+        QTest.keyClicks(command, "z")
+        assert "This must be a number." in words(view.form.field("callTimeout"))
+        assert not view.can_save
+        control(view, "Discard").click()
+        assert timeout.text() == ""
 
 
 async def test_saving_writes_the_entry_and_can_be_undone(theme: Theme) -> None:
@@ -369,7 +457,7 @@ async def test_one_that_nobody_edits_follows_what_others_write(theme: Theme) -> 
 async def test_a_server_removed_under_the_form_leaves_what_was_typed_and_can_be_added_again(theme: Theme) -> None:
     async with opened(theme) as (desk, view):
         typed(view, {**ENTRY, "label": "mine"})
-        await desk.servers.api.remove_mcp_server("a")
+        await desk.hub.servers.remove_mcp_server("a")
         await until(lambda: "a was removed meanwhile" in words(view))
         desk.engine.failures["add_mcp_server"] = SecretsUnreachable("the keyring is locked")
         await press(view, "Add it again")

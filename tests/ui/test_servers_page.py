@@ -15,12 +15,13 @@ from tests.ui.seen import control
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.server_pane.tool_table import ROW_HEIGHT
+from tooltray.ui.server_pane.server_tools import ROW_HEIGHT
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning, EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.page_frame import SearchField
+from tooltray.ui.widgets.surface import Tint
 
 TOOLS = [tool("read_file", "files"), tool("write_file", "files", category="write"), tool("now", "clock")]
 
@@ -108,7 +109,7 @@ async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
 
 async def test_the_first_server_takes_the_place_of_the_empty_page(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        await desk.servers.api.add_mcp_server("files", {"command": "npx"})
+        await desk.hub.servers.add_mcp_server("files", {"command": "npx"})
         await until(lambda: shown(desk) == ["files"])
 
 
@@ -142,7 +143,7 @@ async def test_the_page_stays_scrolled_where_it_is(theme: Theme) -> None:
 async def test_more_than_11_servers_are_a_table(theme: Theme) -> None:
     async with Desk(FakePresenter(many(11)), theme) as desk:
         await until(lambda: len(shown(desk)) == 11)
-        await desk.servers.api.add_mcp_server("one more", {"command": "npx"})
+        await desk.hub.servers.add_mcp_server("one more", {"command": "npx"})
         await until(lambda: table(desk).isVisible())
         assert len(table(desk).rows) == 12
 
@@ -247,7 +248,7 @@ async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> No
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         desk.engine.set_state("server-4", ServerState.STOPPED)
         await until(lambda: desk.page.details and desk.page.details.server.state is ServerState.STOPPED)
-        await desk.servers.api.remove_mcp_server("server-4")
+        await desk.hub.servers.remove_mcp_server("server-4")
         await until(lambda: desk.page.details is None)
 
 
@@ -509,3 +510,14 @@ async def test_try_a_tool_leads_to_the_tools_of_the_server_from_where_they_are_c
         next(action for action in menu.actions() if action.text() == "Try a tool…").trigger()
         menu.close()
         await until(lambda: desk.all_tools.isVisible() and [row.tool.name for row in desk.all_tools.tools.table.rows] == ["write"])
+
+
+@pytest.mark.parametrize("count", [8, 40])
+async def test_what_is_added_comes_into_sight_under_a_tint_that_fades(theme: Theme, count: int) -> None:
+    theme.set_reduced_motion(False)
+    async with Desk(FakePresenter(many(count)), theme) as desk:
+        await settle(desk)
+        assert not desk.page.findChildren(Tint)
+        desk.engine.tell(server("zebra"))
+        await until(lambda: any(tint.isVisible() and not tint.visibleRegion().isEmpty() for tint in desk.page.findChildren(Tint)))
+        await until(lambda: not desk.page.findChildren(Tint))

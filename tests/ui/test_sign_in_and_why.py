@@ -12,9 +12,9 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, words
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.questions import SignInSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme

@@ -16,8 +16,7 @@ from tooltray.foundation.snapshots.discovery import RegistryUpdate
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.kit.destinations import Destination, OpenServer
-from tooltray.ui.shell.news_teller import NewsTeller
-from tooltray.ui.shell.system_notifications import LONGEST_TEXT, SAME_WITHIN_S, Notifications
+from tooltray.ui.shell.news_teller import LONGEST_TEXT, SAME_WITHIN_S, NewsTeller, Notifications
 from tooltray.ui.theme import Theme
 
 

@@ -66,7 +66,7 @@ async def test_a_link_shows_a_tab_and_what_is_to_stand_there(theme: Theme) -> No
         assert desk.backup.isVisible()
         desk.window.go(Settings())
         assert desk.settings.current == "backup"
-        desk.window.show_about()
+        desk.window.go(Settings("about"))
         assert desk.settings.current == "about"
 
 

@@ -14,7 +14,7 @@ from tests.fakes.server_snapshots import server, tool
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.shell.motion import MotionSetting
+from tooltray.ui.shell.appearance import MotionSetting
 from tooltray.ui.shell.tray import INKS, ON_ANY_PANEL
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import PLACEHOLDER, Theme, _families

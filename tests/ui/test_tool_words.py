@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QWidget
@@ -12,9 +13,9 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import words
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.ui.server_pane.tool_hints import ToolHints
-from tooltray.ui.server_pane.tool_table import ToolWordsPanel
+from tooltray.ui.server_pane.tool_words_sheet import ToolHints, ToolWordsSheet
 from tooltray.ui.theme import Theme
+from tooltray.ui.tools.try_sheet import TrySheet
 from tooltray.ui.widgets.choice import Choice
 
 READ = tool("read_file", "files", description="Reads a file.")
@@ -24,20 +25,20 @@ def control(panel: QWidget, name: str) -> QAbstractButton:
     return next(each for each in panel.findChildren(QAbstractButton) if name in (each.text(), each.accessibleName()))
 
 
-def fields(panel: ToolWordsPanel) -> tuple[QLineEdit, QPlainTextEdit]:
+def fields(panel: ToolWordsSheet) -> tuple[QLineEdit, QPlainTextEdit]:
     name, description = panel.findChild(QLineEdit), panel.findChild(QPlainTextEdit)
     assert name is not None
     assert description is not None
     return name, description
 
 
-async def opened(desk: Desk, **overrides: Any) -> ToolWordsPanel:
+async def opened(desk: Desk, **overrides: Any) -> ToolWordsSheet:
     await until(lambda: desk.page.server_list.cards)
     desk.engine.entries["files"] = {"command": "npx", "toolOverrides": overrides}
     desk.wishes.tool_requested.emit(READ)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
-    assert isinstance(panel, ToolWordsPanel)
+    assert isinstance(panel, ToolWordsSheet)
     await until(control(panel, "Save").isEnabled)
     return panel
 
@@ -53,7 +54,7 @@ async def test_a_click_on_a_tool_of_a_server_opens_its_sheet(theme: Theme) -> No
         desk.page.show_tools("files", [READ])
         assert table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole).startswith("Reads a file.\nAI clients see it as read_file.")
         table.row_chosen.emit(READ)
-        assert isinstance(desk.window.sheet.panel, ToolWordsPanel)  # type: ignore[union-attr]
+        assert isinstance(desk.window.sheet.panel, ToolWordsSheet)  # type: ignore[union-attr]
 
 
 async def test_a_name_and_a_description_are_saved_and_the_list_is_had_again(theme: Theme) -> None:
@@ -108,6 +109,28 @@ async def test_a_refusal_stands_in_the_sheet_and_what_was_written_stays(theme: T
         await until(lambda: "The name cannot be used" in words(panel))
         assert fields(panel)[0].text() == "a b"
         assert desk.window.sheet is not None
+
+
+async def test_a_tool_is_tried_from_its_sheet_unless_something_would_be_lost(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk)
+        assert "What you have allowed for this server covers it." in words(panel)
+        fields(panel)[0].setText("look")
+        control(panel, "Try it").click()
+        await until(lambda: "Save your changes first." in words(desk.window))
+        fields(panel)[0].clear()
+        control(panel, "Try it").click()
+        await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
+
+
+async def test_a_tool_that_is_off_cannot_be_tried(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("files")], [replace(READ, is_enabled=False)]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.wishes.tool_requested.emit(desk.engine.tools[0])
+        panel = desk.window.context.sheets.panel
+        assert panel is not None
+        assert not control(panel, "Try it").isEnabled()
+        assert "AI clients do not see it." in words(panel)
 
 
 async def test_the_hub_s_own_tools_have_no_sheet_and_a_sheet_goes_with_its_server(theme: Theme) -> None:

@@ -19,13 +19,13 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.ui.kit.destinations import Destination, OpenEntry, Servers
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_state
+from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
 from tooltray.ui.shell.tray import SIZES, Tray, tray_icon
-from tooltray.ui.shell.tray_menu import SHOWN_SERVERS, ServerEntry, TrayMenu
-from tooltray.ui.shell.tray_words import call_line, can_answer, load_line, short
+from tooltray.ui.shell.tray_menu import SHOWN_SERVERS, ServerEntry, TrayMenu, call_line, can_answer, load_line, short
 from tooltray.ui.theme import Theme
 
 S = ServerState
@@ -129,10 +129,10 @@ def test_servers_that_need_a_person_come_first_and_eight_at_most(menu: TrayMenu)
     shown = [text for text in texts(menu) if text.startswith("s") and " · " in text]
     assert shown[0] == "s20 · Error"
     assert len(shown) == SHOWN_SERVERS
-    asked: list[str] = []
-    menu.servers_requested.connect(lambda: asked.append("servers"))
+    asked: list[Destination] = []
+    menu.place_requested.connect(asked.append)
     action(menu, "13 more servers…").trigger()
-    assert asked == ["servers"]
+    assert asked == [Servers()]
     menu.show_hub(HubPhase.RUNNING, hub(*[S.RUNNING] * (SHOWN_SERVERS + 1)))
     assert "1 more server…" in texts(menu)
 
@@ -344,12 +344,12 @@ async def test_who_works_and_what_failed_is_read_while_the_menu_is_open(theme: T
         assert texts(tray.menu).count("claude-code · log (git) · waits for you") == 3
         assert "2 more calls are under way" in texts(tray.menu)
         assert "Tooltray: 212 MB, 1 % of a processor · servers: 1,480 MB" in texts(tray.menu)
-        asked: list[int] = []
-        tray.menu.entry_requested.connect(asked.append)
+        asked: list[Destination] = []
+        tray.menu.place_requested.connect(asked.append)
         line = submenu(tray.menu, "Last failures").actions()[0]
         assert line.text().endswith("push (git)")
         line.trigger()
-        assert asked == [7]
+        assert asked == [OpenEntry(7)]
         tray.menu.aboutToHide.emit()
         assert not tray._reads._timer.isActive()
 

@@ -8,7 +8,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_words import tool_count
 from tooltray.ui.servers.server_table import ServerTable
-from tooltray.ui.state_language import UNKNOWN, not_known, server_look, unknown_look
+from tooltray.ui.state_language import UNKNOWN, server_look
 from tooltray.ui.theme import Theme
 
 
@@ -28,11 +28,6 @@ def test_the_table_marks_what_is_not_known_and_says_why(theme: Theme) -> None:
     assert model.index(1, tools).data(Qt.ItemDataRole.ToolTipRole) == "Not known: it has not listed its tools yet"
     assert model.index(0, costs).data() == UNKNOWN  # nobody has counted yet
     assert model.index(0, costs).data(Qt.ItemDataRole.ToolTipRole).startswith("Not known: ")
-
-
-def test_a_state_that_is_not_known_looks_like_no_other(app: QApplication) -> None:
-    assert not_known() == unknown_look().word == "Not known"
-    assert all(server_look(server("a", state)).icon != unknown_look().icon for state in ServerState)
 
 
 def test_restarting_and_stopping_have_words_of_their_own(app: QApplication) -> None:

@@ -11,7 +11,7 @@ from tests.ui.seen import control
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, SeenThing, WatchSnapshot
-from tooltray.ui.server_pane.watch_section import WatchSection
+from tooltray.ui.server_pane.sandbox_section import WatchSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 

@@ -208,7 +208,7 @@ def _build_main(parts: Parts) -> "MainWindow":
     hub = parts.hub
     window = MainWindow(
         parts.theme,
-        presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link, hub), parts.tasks),
+        presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link), parts.tasks),
         local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry_text, with_new_secrets_moved, parts.memory),
         wishes=parts.wishes,
         hides_on_close=lambda: Tray.is_available() and parts.appearance.preferences.keeps_running,

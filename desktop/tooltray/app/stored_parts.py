@@ -8,6 +8,7 @@ from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.config.secrets.secrets import SecretStore, take_passphrase
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.ancestry import read_known_programs
+from tooltray.consent.approvals.new_access import NewAccess
 from tooltray.consent.passphrase import Passphrase
 from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens, TrustedTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
@@ -78,6 +79,7 @@ class StoredParts(Composition):
     known_programs: Callable[[], Mapping[str, str]] = made(
         lambda parts: lambda: read_known_programs(resource("ai-clients.json").read_bytes())
     )
+    new_access: NewAccess = part()
     widenings: EntryWidenings = part()
     setup: Setup = part()
     shipped: Callable[[], dict[str, Any]] = made(lambda parts: shipped_servers)

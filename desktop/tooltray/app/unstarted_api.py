@@ -30,7 +30,7 @@ from tooltray.foundation.snapshots.activity import ALL_LINES, LogFilter, LogPage
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.clients import HttpStatus, NewApiToken, Scope
 from tooltray.foundation.snapshots.hub import HubSnapshot
-from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import AccessChoice, ServerEntry, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.foundation.verbs import JsonMapping
 from tooltray.records.audit_trail import AuditApi
@@ -44,7 +44,6 @@ from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.discovery.api import DiscoveryApi
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.links import client_links
-from tooltray.sources.entries.server_entries import as_added
 from tooltray.sources.entries.settings_api import (
     YES_TO_SERVERS,
     FilesApi,
@@ -188,11 +187,17 @@ class _ServersApi(_Unstarted, ServersApi):
         return self._config.server_entry(name)
 
     async def add_mcp_server(
-        self, name: str, config: JsonMapping, is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+        self,
+        name: str,
+        config: JsonMapping,
+        is_default: bool = True,
+        project: str = "",
+        secrets: Mapping[str, str] = {},
+        access: AccessChoice | None = None,
     ) -> str:
         if name in self._config.settings.mcp_servers or name in self._config.names:
             raise name_is_taken(name)
-        await self._set(name, as_added(config), "", secrets, is_default=is_default)
+        await self._set(name, self._parts.new_access.entry(name, config, chosen=access), "", secrets, is_default=is_default)
         return name
 
     async def update_mcp_server(self, name: str, config: JsonMapping, revision: str = "", secrets: Mapping[str, str] = {}) -> None:

@@ -28,6 +28,12 @@ def estimated(size_bytes: int) -> int:
     return round(size_bytes / BYTES_PER_TOKEN)
 
 
+def roughly(tokens: int) -> str:
+    """Returns an estimate as text, rounded up to two digits: it must not look like a count, which the window shows elsewhere."""
+    unit = 10 ** max(0, len(str(tokens)) - 2)
+    return f"{-(-tokens // unit) * unit:,}"
+
+
 def counted_size(definition: Raw) -> int:
     """Returns the size in bytes, as JSON without spaces, of the counted members of a definition; 5,000 definitions take about 30 ms.
 

@@ -388,7 +388,6 @@ class ToolManager:
         for kept in (self._offered, self._made, self._sizes, self._view_calls):
             kept.pop(server, None)
         self._uris.name_views(server, ())
-        self._bus.publish(OffersChanged())
         self._joint.outdate()
         self._tell(server)
 

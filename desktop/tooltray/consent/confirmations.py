@@ -50,7 +50,7 @@ class Confirmations:
         """
         self._inbox, self._bus, self._masked = inbox, bus, masked
         self.has_window = has_window
-        self._refused = Remembered(deadlines, for_s=REFUSED_FOR_S, most=MOST_REFUSED)
+        self._refused = Remembered[None](deadlines, for_s=REFUSED_FOR_S, most=MOST_REFUSED)
 
     def waiting(self) -> list[ConfirmationSnapshot]:
         """Returns the requests that can be confirmed, the oldest first."""
@@ -94,7 +94,7 @@ class Confirmations:
             question.end(YES)
             return
         key = question.subject.key
-        self._refused.add(key)
+        self._refused.add(key, None)
         for other in self._inbox.of(WISH):
             if other.subject.key == key:  # a refusal is for requests from any origin; an approval is only for the origin that was shown
                 other.end(NO)

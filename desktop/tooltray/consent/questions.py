@@ -20,6 +20,7 @@ EXPIRED, WITHDRAWN = "expired", "withdrawn"  # how a question ends without an an
 
 S = TypeVar("S")
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,13 @@ class Inbox:
         if question.kind.opened:
             self._bus.publish(question.kind.opened(question.view))
 
+    def extend(self, question: Question[S, V], view: V, for_s: float) -> None:
+        """Lets a question wait for so many seconds from now, and publishes the view that shows it."""
+        question.deadline.cancel()
+        question.deadline = self._deadlines.add(for_s, partial(self._expire, question))
+        question.view = view
+        self.publish(question)
+
     def close(self, question: Question[S, V]) -> None:
         """Removes a question that an opener waited for; without an answer it counts as withdrawn."""
         self.drop(question)
@@ -143,28 +151,28 @@ class Inbox:
             self.drop(question)
 
 
-class Remembered:
-    """Keys that are remembered for a time; if there are too many, the oldest are dropped."""
+class Remembered(Generic[T]):
+    """Keys with values that are remembered for a time; if there are too many, the oldest are dropped."""
 
     def __init__(self, deadlines: DeadlineWheel, *, for_s: float, most: int) -> None:
         self._deadlines, self._for_s, self._most = deadlines, for_s, most
-        self._keys: dict[Hashable, Deadline] = {}
+        self._keys: dict[Hashable, tuple[Deadline, T]] = {}
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._keys
 
-    def add(self, key: Hashable) -> None:
+    def add(self, key: Hashable, value: T) -> None:
         self.take(key)
         if len(self._keys) >= self._most:
             self.take(next(iter(self._keys)))
-        self._keys[key] = self._deadlines.add(self._for_s, partial(self._forget, key))
+        self._keys[key] = self._deadlines.add(self._for_s, partial(self._forget, key)), value
 
-    def take(self, key: Hashable) -> bool:
-        """Drops a key; returns whether it was known."""
-        deadline = self._keys.pop(key, None)
+    def take(self, key: Hashable) -> T | None:
+        """Drops a key; returns its value, or None for an unknown one."""
+        deadline, value = self._keys.pop(key, (None, None))
         if deadline:
             deadline.cancel()
-        return deadline is not None
+        return value
 
     def _forget(self, key: Hashable) -> None:
         del self._keys[key]

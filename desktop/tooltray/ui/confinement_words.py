@@ -1,9 +1,10 @@
-"""A server's confinement in words: for cards, details, sheets and the tab where it is chosen. Pure."""
+"""What a server may do, and its confinement, in words: for cards, details, sheets and the tab where it is chosen. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, Files, Net, RefusedThing
+from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 
@@ -111,3 +112,44 @@ def _hosts(hosts: Sequence[str]) -> str:
     if not hosts:
         return tr("No network yet")
     return hosts[0] if len(hosts) == 1 and len(hosts[0]) <= LONGEST_HOST else tr("Hosts: {count}", count=len(hosts))
+
+
+def choice_title(choice: AccessChoice | None) -> str:
+    """Returns the name of a choice; None: of settings that make none."""
+    return {"careful": tr("Careful"), "trusted": tr("Trusted"), "free": tr("Free"), None: tr("Custom")}[choice]
+
+
+def choice_text(choice: AccessChoice, *, is_process: bool) -> str:
+    """Returns what a choice means.
+
+    Args:
+        is_process: the server runs on this computer, so that a sandbox makes a difference.
+    """
+    if choice == "careful":
+        return tr("Sandboxed, changes ask")
+    if choice == "trusted":
+        return tr("Changes ask, not sandboxed") if is_process else tr("Changes ask")
+    return tr("Never asks, not sandboxed") if is_process else tr("Never asks")
+
+
+def access_words(server: ServerSnapshot) -> str:
+    """Returns in one line what a server may do; empty if that cannot be chosen."""
+    access, confinement = server.access, server.confinement
+    if access is None:
+        return ""
+    words = {
+        "all": tr("Everything runs without asking."),
+        "reads": tr("Reads run. Changes ask."),
+        "some": tr("Some calls run without asking."),
+        "nothing": tr("Every call asks first."),
+    }[access.runs]
+    if access.has_call_rules and access.runs != "all":
+        words = tr("{words} Its rules allow some calls.", words=words)
+    if confinement is None:
+        return words
+    return tr("{words} {sandbox}.", words=words, sandbox=in_short(confinement) or tr("Not sandboxed"))
+
+
+def differs(server: ServerSnapshot) -> str:
+    """Returns what makes a server's settings different from all choices; empty if they make one."""
+    return say(server.access.differs) if server.access is not None else ""

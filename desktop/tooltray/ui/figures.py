@@ -7,6 +7,7 @@ from PySide6.QtCore import QDate, QLocale
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.state_language import UNKNOWN
 
+DAY_S, HOUR_S = 86_400, 3600
 DAYS_BY_NAME = 6  # further back, a weekday's name could be misread as this week's
 
 
@@ -48,12 +49,12 @@ def since(seconds: float, now: datetime) -> str:
 def duration(seconds: float) -> str:
     """Returns a duration in the largest unit of which it is a whole number."""
     whole = round(seconds)
-    if whole and whole % 86_400 == 0:
-        return tr("1 day") if whole == 86_400 else tr("{count} days", count=whole // 86_400)
-    if whole and whole % 3600 == 0:
-        return tr("1 hour") if whole == 3600 else tr("{count} hours", count=whole // 3600)
+    if whole and whole % DAY_S == 0:
+        return many(whole // DAY_S, "1 day", "{count} days")
+    if whole and whole % HOUR_S == 0:
+        return many(whole // HOUR_S, "1 hour", "{count} hours")
     if whole and whole % 60 == 0:
-        return tr("1 minute") if whole == 60 else tr("{count} minutes", count=whole // 60)
+        return many(whole // 60, "1 minute", "{count} minutes")
     return many(whole, "1 second", "{count} seconds")
 
 

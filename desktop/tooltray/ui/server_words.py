@@ -139,25 +139,22 @@ def own_action(server: ServerSnapshot) -> Action:
             return Action.NONE
 
 
+FACES = {
+    Action.START: (Phrase("Start"), "play"),
+    Action.RETRY: (Phrase("Try again"), "refresh"),
+    Action.SIGN_IN: (Phrase("Sign in"), "external"),
+    Action.CHOOSE_FOLDER: (Phrase("Choose folder"), "folder"),
+    Action.TRUST: (Phrase("Look"), "shield"),
+    Action.SECRET: (Phrase("Enter the secret"), "key"),
+    Action.CANCEL: (Phrase("Cancel"), ""),
+    Action.CANCEL_SIGN_IN: (Phrase("Cancel"), ""),
+}
+
+
 def button_face(action: Action) -> tuple[str, str]:
-    """Returns the word and the icon of the button that carries an action out."""
-    match action:
-        case Action.START:
-            return tr("Start"), "play"
-        case Action.RETRY:
-            return tr("Try again"), "refresh"
-        case Action.SIGN_IN:
-            return tr("Sign in"), "external"
-        case Action.CHOOSE_FOLDER:
-            return tr("Choose folder"), "folder"
-        case Action.TRUST:
-            return tr("Look"), "shield"
-        case Action.SECRET:
-            return tr("Enter the secret"), "key"
-        case Action.CANCEL | Action.CANCEL_SIGN_IN:
-            return tr("Cancel"), ""
-        case Action.EXPAND | Action.NONE:
-            return "", ""
+    """Returns the word and the icon of the button that carries an action out; empty for actions without a button."""
+    word, icon = FACES.get(action, ("", ""))
+    return say(word), icon
 
 
 def stopped(server: ServerSnapshot, now: datetime) -> str:
@@ -299,9 +296,7 @@ def reached(server: ServerSnapshot) -> str:
 
 def saved_processes(server: ServerSnapshot) -> str:
     """Returns how many processes were saved by starting a server without its launcher."""
-    if server.saved_processes == 1:
-        return tr("Started directly: 1 process saved")
-    return tr("Started directly: {count} processes saved", count=server.saved_processes)
+    return many(server.saved_processes, "Started directly: 1 process saved", "Started directly: {count} processes saved")
 
 
 LONGEST_LABEL = 18  # characters; a card has room for that beside its state

@@ -3,8 +3,9 @@
 import msgspec
 from msgspec.structs import replace
 
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 
 WORKING = frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING, ServerState.STOPPING})
 IN_USE = frozenset(ServerState) - {ServerState.STOPPED, ServerState.STOPPING}
@@ -24,43 +25,32 @@ class Look(msgspec.Struct, frozen=True):
         return "text.secondary" if self.tone == "neutral" else f"{self.tone}.text"
 
 
+LOOKS = {
+    ServerState.RUNNING: Look("state-connected", "success", Phrase("Connected")),
+    ServerState.ON_DEMAND: Look("state-lazy", "accent", Phrase("Sleeping")),
+    ServerState.WAITING: Look("state-waiting", "warning", Phrase("Waiting for project")),
+    ServerState.STARTING: Look("state-starting", "info", Phrase("Starting"), turns=True),
+    ServerState.INSTALLING: Look("state-starting", "info", Phrase("Installing"), turns=True),
+    ServerState.RESTARTING: Look("state-starting", "info", Phrase("Restarting"), turns=True),
+    ServerState.STOPPING: Look("state-starting", "neutral", Phrase("Stopping"), turns=True),
+    ServerState.NEEDS_SIGN_IN: Look("state-waiting", "warning", Phrase("Sign in")),
+    ServerState.ERROR: Look("state-error", "error", Phrase("Error")),
+    ServerState.STOPPED: Look("state-off", "neutral", Phrase("Stopped")),
+}
+
+
 def look(state: ServerState) -> Look:
     """Returns the look of a server's state."""
-    match state:
-        case ServerState.RUNNING:
-            return Look("state-connected", "success", tr("Connected"))
-        case ServerState.ON_DEMAND:
-            return Look("state-lazy", "accent", tr("Sleeping"))
-        case ServerState.WAITING:
-            return Look("state-waiting", "warning", tr("Waiting for project"))
-        case ServerState.STARTING:
-            return Look("state-starting", "info", tr("Starting"), turns=True)
-        case ServerState.INSTALLING:
-            return Look("state-starting", "info", tr("Installing"), turns=True)
-        case ServerState.RESTARTING:
-            return Look("state-starting", "info", tr("Restarting"), turns=True)
-        case ServerState.STOPPING:
-            return Look("state-starting", "neutral", tr("Stopping"), turns=True)
-        case ServerState.NEEDS_SIGN_IN:
-            return Look("state-waiting", "warning", tr("Sign in"))
-        case ServerState.ERROR:
-            return Look("state-error", "error", tr("Error"))
-        case ServerState.STOPPED:
-            return Look("state-off", "neutral", tr("Stopped"))
+    return replace(LOOKS[state], word=say(LOOKS[state].word))
 
 
 UNKNOWN = "–"
 """What stands in the place of what is not known, with `not_known` as its tooltip. What is none is 0, or nothing at all."""
 
 
-def not_known(why: str = "") -> str:
-    """Returns why a value is not known, for its tooltip and screen readers. `why`: a sentence, or the part behind the colon."""
+def not_known(why: str) -> str:
+    """Returns why a value is not known, for its tooltip and screen readers. `why`: a sentence, the part behind the colon, or ""."""
     return tr("Not known: {why}", why=why) if why else tr("Not known")
-
-
-def unknown_look() -> Look:
-    """Returns the look of a state that could not be read."""
-    return Look("state-unknown", "neutral", tr("Not known"))
 
 
 def server_look(server: ServerSnapshot) -> Look:

@@ -24,8 +24,8 @@ from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.approval.permission_words import tool_rows
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_pane.approval_section import ApprovalSection
+from tooltray.ui.server_pane.sandbox_section import WatchSection
 from tooltray.ui.server_pane.server_access import ServerAccess
-from tooltray.ui.server_pane.watch_section import WatchSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 

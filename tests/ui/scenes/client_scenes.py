@@ -16,7 +16,7 @@ from tests.ui.scenes.shown_files import SHOP
 from tests.ui.seen import control
 
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui.clients.client_rows import OtherClients
 from tooltray.ui.clients.client_table import NEW
@@ -51,6 +51,7 @@ PROFILE_ROWS = [
 ]
 
 
+NOT_INSTALLED = tuple(AiClient(f"other-{number}", f"Other {number}", is_installed=False) for number in range(43))
 NEW_LIST = [replace(SESSIONS[0], connected_at=time.time() - 3000), SESSIONS[1], SESSIONS[2]]
 
 
@@ -77,11 +78,17 @@ async def clients_many(theme: Theme) -> Shot:
     return await clients(theme, SMALL, many_clients(100))
 
 
-async def clients_none(theme: Theme) -> Shot:
+async def clients_none(theme: Theme, scan: ClientScan = ClientScan(NOT_INSTALLED)) -> Shot:  # noqa: B008 (frozen)
     result = await desk(theme, PROJECTS)
+    result.engine.client_scan = scan
     result.window.open_page("clients")
     await until(lambda: result.window.context.scans.scan is not None and not len(result.tasks))
     return Shot(result)
+
+
+async def clients_one(theme: Theme) -> Shot:
+    first = AiClient("zed", "Zed", is_installed=True, can_connect=True)
+    return await clients_none(theme, ClientScan((first, *NOT_INSTALLED)))
 
 
 async def clients_unfolded(theme: Theme) -> Shot:
@@ -165,6 +172,7 @@ SCENES = (
     clients_small,
     clients_many,
     clients_none,
+    clients_one,
     clients_unfolded,
     clients_pane,
     clients_pane_small,

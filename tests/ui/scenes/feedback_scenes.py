@@ -83,7 +83,7 @@ def window(
         return history
 
     hub = SimpleNamespace(feedback=SimpleNamespace(get_feedback_history=read))
-    result = FeedbackWindow(theme, request, hub=hub, tasks=TaskKeeper(), read_ready=read)
+    result = FeedbackWindow(SimpleNamespace(theme=theme, hub=hub, tasks=TaskKeeper(), take_closed=lambda _: None), request)
     result.set_ready_answers(ready)
     result.show()
     return result
@@ -153,7 +153,7 @@ async def feedback_history(theme: Theme) -> Shot:
     ]
     result = window(theme, history=[entry, *others])
     result._on_history()
-    await until(lambda: not len(result._tasks))
+    await until(lambda: not len(result._owner.tasks))
     return shot_of(result)
 
 

@@ -20,7 +20,7 @@ from tooltray.ui.add.bundle_sheet import BundleSheet
 from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
 from tooltray.ui.add.inmemory_sheet import InMemorySheet
 from tooltray.ui.add.offer_sheet import OfferSheet
-from tooltray.ui.clients.edits_sheet import EditsSheet
+from tooltray.ui.clients.client_files import EditsSheet
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenBundle, Servers

@@ -4,10 +4,12 @@ from msgspec.structs import replace
 from tests.fakes.desk import Desk, until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
+from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import LogLine, LogPage
 from tooltray.servers.logs.log_lines import level_behind
+from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import TooltrayLog
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.logs.log_view import LogView
@@ -114,14 +116,14 @@ async def log_searched(theme: Theme) -> Shot:
     result, panel = await _sheet(theme, "server:postgres", [line for _ in range(40) for line in lines()])
     panel.log.bar.field.setText("refused")
     await until(lambda: panel.log.search.found and not panel.log.search.is_running)
-    panel.log.bar.stepped.emit(1)
+    panel.log.step(1)
     return Shot(result)
 
 
 async def log_line(theme: Theme) -> Shot:
     result, panel = await _sheet(theme, "server:postgres", lines())
     result.engine.logs["messages:postgres"] = messages()
-    panel.log.show_messages()
+    control(panel.log, tr("Messages")).click()
     await until(lambda: len(panel.log.lines) == len(messages()))
     panel.log.list.select_row(4)
     panel.log.details.show_line(panel.log.lines[4])
@@ -130,7 +132,7 @@ async def log_line(theme: Theme) -> Shot:
 
 async def log_messages_off(theme: Theme) -> Shot:
     result, panel = await _sheet(theme, "server:postgres", lines())
-    panel.log.show_messages()
+    control(panel.log, tr("Messages")).click()
     await until(lambda: not panel.log.lines)
     return Shot(result)
 

@@ -11,9 +11,9 @@ from tests.ui.scenes.opened_desk import CALLS, REFUSED, SERVERS, TOOLS, desk, ma
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
-from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.server_pane.server_menu import ServerMenu

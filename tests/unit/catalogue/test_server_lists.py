@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,17 @@ from tests.fakes.lazy_hub import ready, ready_parts
 from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource, started_offers, template
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
+from tooltray.catalogue import tool_manager
 from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.list_pages import MAX_DEFINITIONS
 from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S, READ_AT_ONCE
+from tooltray.catalogue.tool_routes import OfferedTools, offered_tools
 from tooltray.foundation.events import ConfigChanged, ProblemReported, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.upstream.managed_server import ServerStateChanged
+from tooltray.servers.upstream.managed_server import ManagedServer, ServerStateChanged
 
 # listing
 
@@ -121,6 +125,22 @@ async def test_a_long_list_is_read_whole_and_one_that_changes_while_it_is_read_i
             program.copy.notify("notifications/prompts/list_changed")
             await program.request("prompts/list", count=count + 2)
             await parts.heard.until(lambda turns=turns: keys(parts, PROMPTS)[0] == f"new {turns}")
+
+
+@pytest.mark.parametrize(("count", "is_beside"), [(READ_AT_ONCE, False), (READ_AT_ONCE + 1, True)])
+async def test_a_long_list_of_tools_is_made_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, is_beside: bool
+) -> None:
+    made_in: list[threading.Thread] = []
+
+    def noted(managed: ManagedServer, definitions: Sequence[ToolDefinition]) -> OfferedTools:
+        made_in.append(threading.current_thread())
+        return offered_tools(managed, definitions)
+
+    monkeypatch.setattr(tool_manager, "offered_tools", noted)
+    async with ready_parts(tmp_path, "s", **one_server(ScriptedServer(*(tool(f"t{number}") for number in range(count))))) as parts:
+        assert len(await parts.listed()) == count
+        assert (made_in[-1] is not threading.main_thread()) is is_beside
 
 
 async def test_one_list_that_fails_costs_neither_the_others_nor_what_was_known(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -77,6 +77,10 @@ def test_an_estimate_goes_by_size() -> None:
     assert [token_counts.estimated(size) for size in (0, 5, 4600)] == [0, 1, 1000]
 
 
+def test_an_estimate_as_text_is_rounded_up_to_two_digits() -> None:
+    assert [token_counts.roughly(tokens) for tokens in (0, 7, 31, 2_748, 5_000, 5_001)] == ["0", "7", "31", "2,800", "5,000", "5,100"]
+
+
 @pytest.mark.parametrize("server", SERVERS)
 def test_an_estimate_is_near_what_is_counted(server: str, counts: dict[str, int]) -> None:
     assert token_counts.estimated(sum(token_counts.counted_size(dump(each)) for each in definitions(server))) == pytest.approx(

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import hub_parts, one_server, opened, refusal_of, started, started_parts, text_of, two_servers
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, opened, refusal_of, started, started_parts, text_of, two_servers
+from tests.fakes.offering import OfferingServer, resource
 from tests.fakes.scripted_server import ScriptedServer, error, text, tool
 
 from tooltray.foundation.events import ToolListChanged
@@ -76,6 +77,47 @@ async def test_a_server_offers_what_its_settings_let_through(tmp_path: Path, fie
         assert await parts.listed() == offered
         assert await parts.listed("s") == offered
         assert parts.tools.tool_count("s") == 3
+
+
+async def test_what_is_offered_is_made_again_only_for_settings_of_tools(tmp_path: Path) -> None:
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t"), tool("u")))) as parts:
+        await parts.listed()
+        made = parts.tools.routes("s")
+        await parts.conf.change_server("s", call_timeout=5)
+        assert parts.tools.routes("s") is made
+        await parts.conf.change_server("s", disabled_tools=["u"])
+        assert list(parts.tools.routes("s")) == ["t"]
+
+
+async def views_listed(parts: HubParts) -> list[str]:
+    listed = json.loads(bytes(await parts.tools.listing()))["tools"]
+    return [each["_meta"]["ui"]["resourceUri"] for each in listed if "_meta" in each]
+
+
+async def test_a_removed_server_leaves_its_tools_and_the_uri_of_a_view_to_the_others(tmp_path: Path) -> None:
+    first, second = (ScriptedServer(tool(name, _meta={"ui": {"resourceUri": "ui://v"}})) for name in ("t", "u"))
+    async with started_parts(tmp_path, "a", "b", **two_servers(first, second)) as parts:
+        assert await parts.listed() == ["t", "u"]
+        assert await views_listed(parts) == ["ui://a/ui%3A%2F%2Fv", "ui://b/ui%3A%2F%2Fv"]
+        told = len(parts.heard.of(ToolListChanged))
+        await parts.conf.remove_server("a")
+        assert await parts.listed() == ["u"]
+        assert await views_listed(parts) == ["ui://v"]
+        assert ToolListChanged("a") in parts.heard.of(ToolListChanged)[told:]
+
+
+async def test_a_resource_that_moves_the_view_of_a_tool_changes_the_list_of_that_tools_server(tmp_path: Path) -> None:
+    first, second = ScriptedServer(tool("t", _meta={"ui": {"resourceUri": "ui://v"}})), OfferingServer(resources=[resource("ui://v")])
+    second.tools = [tool("u")]
+    async with started_parts(tmp_path, "a", **two_servers(first, second)) as parts:
+        assert await parts.listed() == ["t"]
+        assert await views_listed(parts) == ["ui://v"]
+        told = len(parts.heard.of(ToolListChanged))
+        await started(parts, "b")
+        assert await parts.listed() == ["t", "u"]
+        await parts.offers.listed(parts.servers.get("b")).wait()
+        assert await views_listed(parts) == ["ui://a/ui%3A%2F%2Fv"]
+        assert sorted(each.server for each in parts.heard.of(ToolListChanged)[told:]) == ["a", "b"]
 
 
 async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: Path) -> None:

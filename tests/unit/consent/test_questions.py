@@ -73,6 +73,15 @@ async def test_a_question_ends_after_its_time_unless_its_answer_is_being_written
     assert here.inbox.of(ASKED) == [question, late], "whoever waits for it closes it"
 
 
+async def test_a_question_that_is_extended_ends_after_its_new_time_and_is_announced_again() -> None:
+    here = Desk()
+    question = here.open()
+    here.inbox.extend(question, "another view", 2 * WAIT_S)
+    assert (question.view, here.heard[-1]) == ("another view", Opened("another view"))
+    assert (here.wheel.expire(WAIT_S), here.wheel.expire(2 * WAIT_S)) == (0, 1)
+    assert question.answer.result() == EXPIRED
+
+
 async def test_a_question_for_whose_answer_nobody_waits_is_dropped_after_its_time_without_an_event() -> None:
     here = Desk()
     here.open(KEPT)
@@ -83,10 +92,10 @@ async def test_a_question_for_whose_answer_nobody_waits_is_dropped_after_its_tim
 
 async def test_keys_are_remembered_for_a_time_and_of_too_many_the_newest() -> None:
     wheel = ManualWheel()
-    known = Remembered(wheel, for_s=WAIT_S, most=2)  # type: ignore[arg-type]
+    known = Remembered[str](wheel, for_s=WAIT_S, most=2)  # type: ignore[arg-type]
     for key in ("a", "b", "a", "c"):
-        known.add(key)
+        known.add(key, f"value of {key}")
     assert [key in known for key in "abc"] == [True, False, True]
-    assert (known.take("a"), known.take("a")) == (True, False)
+    assert (known.take("a"), known.take("a")) == ("value of a", None)
     wheel.expire(WAIT_S)
     assert ("c" in known, wheel.waiting) == (False, [])

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.snapshots.diagnosis import Diagnosis
 from tooltray.foundation.snapshots.hub import EnvironmentSnapshot, HubSnapshot
-from tooltray.sources.doctor.diagnosis import Diagnosis
 
 if TYPE_CHECKING:
     from tooltray.api.presenter.live_settings import Pauses

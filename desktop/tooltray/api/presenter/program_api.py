@@ -22,10 +22,10 @@ from tooltray import __version__
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.installs import start_at_login
 from tooltray.foundation.installs.installation import KINDS, how_to_update, licence_text, this_installation
+from tooltray.foundation.snapshots.diagnosis import Diagnosis
 from tooltray.foundation.snapshots.hub import EnvironmentSnapshot, HubSnapshot, ProgramLoad, ProgramSnapshot
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import always, verb
-from tooltray.sources.doctor.diagnosis import Diagnosis
 
 if TYPE_CHECKING:
     from tooltray.api.presenter.snapshots import HubSnapshots

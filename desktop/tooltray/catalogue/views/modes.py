@@ -215,7 +215,7 @@ class Modes:
         """Describes a session's tools and their approximate tokens; a Phrase, empty without tools."""
         key = self._key(state)
         shown, (known, cost) = self._of_key(key), self._size(key)
-        count, tokens = f"{known:,}", f"{cost:,}"
+        count, tokens = f"{known:,}", token_counts.roughly(cost)
         if not known:
             return ""
         if shown.mode == EVERYTHING:
@@ -303,19 +303,21 @@ class Modes:
 
     def _by_size(self, key: _Key) -> Shown:
         """Returns the result of the mode "automatic"."""
-        count, cost = self._size(key)
+        count, size = self._size(key)
+        cost = token_counts.roughly(size)
         profile = self._clients.profile(key.client)
         if key.kept:
             return Shown(
-                key.kept, Phrase("decided when it listed its tools; there are {count} tools now, of {cost} tokens", count=count, cost=cost)
+                key.kept,
+                Phrase("decided when it listed its tools; there are {count} tools now, of about {cost} tokens", count=count, cost=cost),
             )
         if profile and profile.searches:
             return Shown(EVERYTHING, Phrase("{client} searches tools itself", client=profile.title))
         if profile and profile.tool_cap and count > profile.tool_cap:
             cap, title = profile.tool_cap, profile.title
             why = Phrase("{client} shows at most {most} tools, there are {count}", client=title, most=cap, count=count)
-        elif cost > AUTOMATIC_TOKENS:
-            most = AUTOMATIC_TOKENS
+        elif size > AUTOMATIC_TOKENS:
+            most = f"{AUTOMATIC_TOKENS:,}"
             why = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=count, cost=cost, most=most)
         else:
             return Shown("everything", Phrase("{count} tools cost about {cost} tokens, so that all fit", count=count, cost=cost))

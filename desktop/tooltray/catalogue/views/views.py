@@ -308,7 +308,7 @@ class Views:
             return (TOOLS.changed, PROMPTS.changed)
         if not has_moved and replace(before, own=view.own, lacks_any=view.lacks_any, shows_views=view.shows_views) == view:
             return ()
-        return self._lists.changed_with(before.hidden ^ view.hidden | (before.own ^ view.own if has_moved else frozenset()))
+        return self._lists.changed_with(before.hidden ^ view.hidden | before.own ^ view.own)
 
     def told(self, state: SessionState) -> None:
         """Records that a session's client was notified of changed tools."""

@@ -124,7 +124,8 @@ def _cells(row: ActivityRow) -> tuple[str, ...]:
     entry = row.entry
     what = _what(entry) if row.count < 2 or not row.servers else f"start/stop {', '.join(row.servers)}"
     what += f" x {row.count}" if row.count > 1 else ""
-    about = " - ".join(filter(None, (entry.touched, _reason(entry))))
+    touched = tr("{target} and others", target=entry.touched) if entry.touched and row.has_other_targets else entry.touched
+    about = " - ".join(filter(None, (touched, _reason(entry))))
     return str(entry.id), moment(entry.at), entry.client or "-", what, entry.outcome, f"{entry.duration_s * 1000:.0f}", about
 
 

@@ -34,7 +34,7 @@ from tooltray.foundation.home.home import Home, default_home, hint_for, how_to_m
 from tooltray.foundation.snapshots.hub import EnvironmentChange, EnvironmentVariable
 
 if TYPE_CHECKING:
-    from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
+    from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 
 _LABEL_COLUMNS = 14
 SETTLE_TIMEOUT_S = 15.0  # a cold hub's servers need a few seconds, and one that fails is tried again for 7; a download may take longer

@@ -49,7 +49,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
         1 if it was added but does not start, so that a script notices. A server that waits for a sign-in has not failed.
     """
     rules = [READ] if args.ask else checked_rules(args.name, args.approve)
-    args.server, args.is_approval_chosen = args.name, bool(rules)
+    args.server, args.is_approval_chosen, args.confinement = args.name, bool(rules), None
     if args.project is not None:
         args.project = os.path.realpath(os.path.expanduser(args.project))  # the hub decides whether it may be a project
         started_hub(home).close()  # only the hub writes a project's file, and trusts what it writes
@@ -78,6 +78,8 @@ def add(args: argparse.Namespace, home: Home) -> int:
     else:
         print(_added_line(args, added))
         print(rules_in_words(args.rules))
+        if args.confinement:
+            print(tr("It is sandboxed, as your settings want it for new servers."))
         if added.listing:
             print(added.listing)
         if twin:
@@ -118,6 +120,9 @@ class _Added(msgspec.Struct, frozen=True):
 def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
     _refuse_taken_name(hub, args)
     _store(hub, args, values)
+    if args.rules is None:
+        stored = _entries(hub).get(args.server, {})
+        args.rules, args.confinement = rules_of_entry(stored), stored.get("confinement")
     if args.inmemory:
         _say_yes(hub, args.name)
     if args.on_demand or args.deferred or not hub.is_running:
@@ -191,10 +196,12 @@ def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
         raise TooltrayError(tr("A server called {name} already exists", name=args.name), "", hint)
 
 
-def _rules_so_far(hub: Hub, name: str) -> list[str]:
-    """Returns the rules of a server that is replaced: the new one may run no further calls without asking."""
+def _rules_so_far(hub: Hub, name: str) -> list[str] | None:
+    """Returns the rules of a server that is replaced: the new one may run no further calls without asking. None: it is a new server, for
+    which the settings decide.
+    """
     entry = _entries(hub).get(name)
-    return [READ] if entry is None else rules_of_entry(entry)
+    return None if entry is None else rules_of_entry(entry)
 
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
@@ -262,7 +269,8 @@ def _typed_entry(args: argparse.Namespace) -> Entry:
     entry = _remote_entry(args) if args.url else _inside_entry(args) if args.inmemory else _command_entry(args)
     optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation, "idleStop": args.idle_stop}
     given = {field: value for field, value in optional.items() if value}
-    return entry | given | _deferred(args) | {"autoApprove": args.rules}
+    access = {"autoApprove": args.rules, "confinement": args.confinement}
+    return entry | given | _deferred(args) | {field: value for field, value in access.items() if value is not None}
 
 
 def _deferred(args: argparse.Namespace) -> Entry:

@@ -242,7 +242,7 @@ class MCPServerConfig(JsonModel):
 
     @model_validator(mode="after")
     def _can_be_started(self) -> Self:
-        reason = _why_not_started(self) or next(_why_no_process(self), "")
+        reason = next(_why_not_started(self), "")
         if reason:
             raise ValueError(reason)
         return self
@@ -318,24 +318,20 @@ def what_runs(config: MCPServerConfig) -> str:
 
 def shown_url(url: str) -> str:
     """Returns a URL without user name, password, query and fragment, which may contain keys."""
-    return re.split("[?#]", re.sub(r"(?<=://)[^/?#]*@", "", url), maxsplit=1)[0]
+    return re.split("[?#]", re.sub(r"(?<=://)[^/?#]*@", "", url))[0]
 
 
-def _why_not_started(config: MCPServerConfig) -> str:
+def _why_not_started(config: MCPServerConfig) -> Iterator[str]:
     match config.type:
         case None if config.command and config.base_url:
-            return Phrase('it has a command and a URL; choose one with "type"')
+            yield Phrase('it has a command and a URL; choose one with "type"')
         case None if not config.command and not config.base_url:
-            return Phrase("it has neither a command nor a URL")
+            yield Phrase("it has neither a command nor a URL")
         case "stdio" if not config.command:
-            return Phrase("its type is stdio, but it has no command")
+            yield Phrase("its type is stdio, but it has no command")
         case "http" | "sse" if not config.base_url:
-            return Phrase("its type is {type}, but it has no URL", type=config.type)
-    return ""
-
-
-def _why_no_process(config: MCPServerConfig) -> Iterator[str]:
-    """Yields what no operating system and no HTTP request could carry."""
+            yield Phrase("its type is {type}, but it has no URL", type=config.type)
+    # what no operating system and no HTTP request could carry
     if config.base_url and not config.base_url.lower().startswith(("http://", "https://", "${")):
         yield Phrase("the URL must begin with http:// or https://")
     if any("\0" in word for word in (config.command or "", config.cwd or "", *config.args, *config.template, *config.env.values())):

@@ -29,6 +29,7 @@ from tooltray.config.settings.tool_override import Tokens, ToolOverride
 from tooltray.foundation.languages import languages
 from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.servers import AccessChoice
 
 UnixTime = Annotated[float, BeforeValidator(plain_number), Field(ge=0, le=LAST_TIME_S, strict=True, allow_inf_nan=False)]
 Mode = Literal["everything", "lazy", "search", "automatic"]
@@ -305,6 +306,7 @@ class Settings(JsonModel):
         telemetry: where traces of calls go.
         results: what is kept of large results.
         approvals: when calls ask for approval.
+        new_servers: what a server may do that is added; None: trusted, or careful if it was found.
     """
 
     version: int = CURRENT_VERSION
@@ -331,3 +333,4 @@ class Settings(JsonModel):
     telemetry: TelemetrySettings = TelemetrySettings()
     results: ResultSettings = ResultSettings()
     approvals: ApprovalSettings = ApprovalSettings()
+    new_servers: AccessChoice | None = None

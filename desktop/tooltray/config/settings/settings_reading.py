@@ -73,6 +73,7 @@ _PARTS: Mapping[Path, _Part] = {
     ),
     ("mcpEnabled",): _Part(Phrase("all servers are paused"), False),
     ("mcpServers", _EACH): _Part(title=lambda name: Phrase("The entry of server '{server}' cannot be used", server=name)),
+    ("newServers",): _Part(Phrase("new servers are careful"), "careful"),
     ("profiles",): _Part(Phrase("AI clients that have a profile see nothing")),
     ("profiles", _EACH): _Part(
         Phrase("AI clients that have it see nothing"), title=lambda name: Phrase("The profile '{profile}' cannot be used", profile=name)
@@ -87,7 +88,7 @@ _PARTS: Mapping[Path, _Part] = {
 }
 
 SAFEGUARDS: Mapping[Path, Sequence[str]] = {
-    (): ("activity", "approvals", "mcpEnabled", "publish", "results", "secretCommands"),
+    (): ("activity", "approvals", "mcpEnabled", "newServers", "publish", "results", "secretCommands"),
     ("activity",): ("contents", "contentsDays", "contentsUntil", "days", "line", "megabytes"),
     ("approvals",): ("flowGuard", "sameForSeconds"),
     ("publish",): ("clients", "feedback", "http", "lazyLoad", "mode", "naming"),
@@ -171,7 +172,7 @@ def _without_unusable(given: Document, error: ValidationError) -> Iterator[Slip]
     reasons: dict[Path, list[tuple[Path, str]]] = {}
     for path, reason in places_in_words(error):
         reasons.setdefault(path[: len(_pattern(path))], []).append((path, reason))
-    for part in [part for part in reasons if len(part) > 1 and part[:-1] in reasons and part[:-1] != ("publish",)]:
+    for part in [part for part in reasons if part[:-1] in reasons and part[:-1] != ("publish",)]:
         reasons[part[:-1]] += reasons.pop(part)  # a field that restricts nothing falls back together with those that do
     for part, found in reasons.items():
         kind = _PARTS.get(_pattern(part), _Part())

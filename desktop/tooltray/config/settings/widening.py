@@ -25,6 +25,8 @@ HARMLESS_FIELDS = frozenset(
 HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications", "results"})
 HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 """Of `publish`: how tools are shown."""
+NEW_SERVERS = ("careful", None, "trusted", "free")
+"""From the narrowest to the widest; without a choice only servers that somebody else describes are careful."""
 
 
 _WORDS = ("name", "description", "title", "annotations", "icons")
@@ -153,6 +155,8 @@ def _setting_widens(key: str, value: object, settings: Settings) -> bool:
             return not isinstance(value, Mapping) or any(_publishing_widens(name, each, settings) for name, each in value.items())
         case "approvals":
             return _approvals_widen(value, settings)
+        case "newServers":
+            return value not in NEW_SERVERS or NEW_SERVERS.index(value) > NEW_SERVERS.index(settings.new_servers)
     return True
 
 

@@ -8,6 +8,7 @@ from tooltray.config.settings.confinement import Confinement
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.widening import ALL, rules_widen
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confinement import Files, Net
 from tooltray.foundation.snapshots.servers import AccessChoice, AccessSnapshot, RunsFreely
 from tooltray.servers.confinement.confinements import OWN_FILES, Confinements
 
@@ -37,6 +38,11 @@ class AccessSettings(NamedTuple):
         if choice == "careful":
             limits = {"files": OWN_FILES} if self.confinement.files == "open" else {}
         return AccessSettings(rules, self.confinement.model_copy(update=limits))
+
+    def with_settings(self, rules: Collection[str] | None, files: Files | None, network: Net | None) -> "AccessSettings":
+        """Returns them with other rules or another sandbox; None leaves a member as it is."""
+        limits = {name: value for name, value in (("files", files), ("network", network)) if value is not None}
+        return AccessSettings(self.rules if rules is None else tuple(rules), self.confinement.model_copy(update=limits))
 
     def widens(self, before: "AccessSettings") -> bool:
         """Returns whether they let a server do more than the previous ones."""

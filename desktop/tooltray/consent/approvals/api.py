@@ -28,6 +28,7 @@ from tooltray.foundation.snapshots.approvals import (
     ServerPermissions,
     ToolChange,
 )
+from tooltray.foundation.snapshots.confinement import Files, Net
 from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.foundation.verbs import JsonObject, verb
@@ -88,6 +89,19 @@ class ApprovalsApi:
         """
         await confirm_reading(Phrase("Reading the arguments of a call"))
         return self._approvals.form(id)
+
+    @verb("window")
+    async def keep_approval_open(self, id: str) -> float:
+        """Lets a waiting call wait for two more minutes, since the user edits its arguments; the window repeats this until the user stops.
+
+        Returns:
+            When the call is declined at the latest, however often this is repeated, in unix seconds.
+
+        Raises:
+            Conflict: it was declined already.
+            NotFound: it waits no longer.
+        """
+        return self._approvals.keep_open(id)
 
     @verb("manage")
     async def preview_approval(self, id: str, arguments: JsonObject) -> ApprovalSnapshot:
@@ -234,22 +248,35 @@ class ApprovalsApi:
         """
         return await self._permissions.all(server)
 
-    async def set_access(self, server: str, choice: AccessChoice) -> None:
+    async def set_access(
+        self,
+        server: str,
+        choice: AccessChoice | None,
+        rules: list[str] | None = None,
+        files: Files | None = None,
+        network: Net | None = None,
+    ) -> None:
         """Chooses what a server may do, in one change of its entry. A wider choice needs approval, a narrower one does not.
 
         Args:
             choice: "careful": it is sandboxed, what only reads runs without asking, and changes ask; "trusted": the same without a
-                sandbox; "free": nothing asks, and it is not sandboxed. Tools that ask by their names still do, except with "free".
+                sandbox; "free": nothing asks, and it is not sandboxed. Tools that ask by their names still do, except with "free". None:
+                `rules`, `files` and `network` are set instead, for example to restore what an earlier choice has changed.
+            rules: as in `set_server_auto_approve`; None: they stay.
+            files, network: as in `set_confinement`; None: they stay.
 
         Raises:
             NotFound: no file has this server.
             Denied: it would be more open, and that was not confirmed.
             Conflict: since the question was asked its program or these settings have changed.
-            TooltrayError: it cannot be sandboxed here, or the settings cannot be written.
+            TooltrayError: it cannot be sandboxed here, a rule is not valid, or the settings cannot be written.
         """
-        self._permissions.check_offered(server, choice)
+        if choice is not None:
+            self._permissions.check_offered(server, choice)
+        else:
+            _check_rules(server, rules or ())
         _, before = about = self._permissions.access(server)
-        after = before.with_choice(choice)
+        after = before.with_choice(choice) if choice is not None else before.with_settings(rules, files, network)
         words: dict[str, object] = {"server": server, "access": choice, "rules": list(after.rules), "rules_before": list(before.rules)}
         if after.widens(before):
             await confirm_widening(Phrase("Letting a server do more"), **words, **after.confinement.beyond(before.confinement))
@@ -289,8 +316,7 @@ class ApprovalsApi:
             NotFound: no file has this server.
             TooltrayError: a rule is not valid, or the settings cannot be written.
         """
-        if problem := auto_approve.problem_of(server, rules, ()):
-            raise TooltrayError(problem.title, problem.message, problem.hint)
+        _check_rules(server, rules)
         before = self._rules(server)
         await _decide_rules(before, rules, server=server)
         check_unchanged(before, self._rules(server))
@@ -334,6 +360,11 @@ class ApprovalsApi:
             return self._permissions.rules(server)
         except NotFound:
             return (ALL,)
+
+
+def _check_rules(server: str, rules: Sequence[str]) -> None:
+    if problem := auto_approve.problem_of(server, rules, ()):
+        raise TooltrayError(problem.title, problem.message, problem.hint)
 
 
 async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: object) -> None:

@@ -26,10 +26,10 @@ from tooltray.consent.approvals.grants import LOCK
 from tooltray.consent.approvals.pending_approvals import (
     CALL,
     CHANGED,
+    LONGEST_WAIT_S,
     OUTCOMES,
     TOO_MANY,
     UNASKED,
-    WAIT_S,
     PendingApprovals,
     PendingCall,
     refused,
@@ -109,7 +109,7 @@ class Approvals:
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
             if allowed:
-                return None
+                return _edited_request(request, call)
         with exchange.timings.at_person():
             reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
         if reply is not APPROVED and not isinstance(reply, Edited):
@@ -117,19 +117,18 @@ class Approvals:
         exchange.timings.allowed_by = FROM_PERSON
         if is_answer:
             _remove_answers(request, head)
-        if not isinstance(reply, Edited):
-            return None
-        request.params = with_members(request.params, arguments=reply.call.arguments)
-        return reply
+        return _edited_request(request, reply.call) if isinstance(reply, Edited) else None
 
-    def allow_continuation(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
-        """Lets a modern client continue an allowed call whose server asks for more: the repeated call does not ask again."""
-        if exchange.era is Era.LEGACY or (decision := self._decision(route, exchange)).is_approved:
+    def allow_continuation(self, route: Route, exchange: Exchange, reply: Envelope, edited: Edited | None) -> None:
+        """Lets a modern client continue an allowed call whose server asks for more: the repeated call does not ask again, and has the
+        arguments of the user, although the client sends its own.
+        """
+        if exchange.era is Era.LEGACY or ((decision := self._decision(route, exchange)).is_approved and edited is None):
             return
         state = _continuation_state(reply)
         if state is not None:
-            call = self._call(route, decision, exchange)
-            self._pending.allow_next((*call.same_in_session, state))
+            call = edited.call if edited else self._call(route, decision, exchange)
+            self._pending.allow_next((call.state.id, *call.same_as_sent, state), call.edit)
 
     def _decision(self, route: Route, exchange: Exchange) -> Decision:
         return self._rules.decision(route, exchange.session.state, exchange.request.params)
@@ -147,21 +146,24 @@ class Approvals:
         """
         if self._routes.is_outdated(call.route, exchange):
             call = await self._rules.renewed(call)
-        while allowed_by := await self._allowed_by(call, exchange.head):
+        while True:
+            allowed_by, call = await self._allowed_by(call, exchange.head)
+            if not allowed_by:
+                return False, call
             exchange.timings.allowed_by = allowed_by
             now = await self._rules.renewed(call)
             if now is call or now.decision.is_approved:
                 return True, now
             call = now
-        return False, call
 
-    async def _allowed_by(self, call: AskedCall, head: Head) -> str:
-        """Returns which earlier approval allows a call; empty if none does."""
+    async def _allowed_by(self, call: AskedCall, head: Head) -> tuple[str, AskedCall]:
+        """Returns which earlier approval allows a call, empty if none does; and the call as it was approved."""
         if not call.decision.flow and (lasting := await self._lasting.allowed_by(call)):
-            return lasting
+            return lasting, self._lasting.as_approved(call)
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
         same = (*call.same_in_session, head.request_state) if is_further else call.same
-        return FROM_PERSON if self._pending.passes(same) else ""
+        passed = self._pending.passed(same, call)
+        return ("", call) if passed is None else (FROM_PERSON, passed)
 
     async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
         if self._pending.is_shown:
@@ -220,7 +222,7 @@ class Approvals:
         if not self._pending.has_room(call.route.server):
             return TOO_MANY, call
         question = self._pending.ask(call, before)
-        current_asker().on_asked(WAIT_S)
+        current_asker().on_asked(LONGEST_WAIT_S)
         asking = self._spawn(self._ask(question, asked), name=f"approval {call.route.server}") if asked else None
         try:
             return await question.wait(), question.subject
@@ -250,7 +252,7 @@ class Approvals:
         if answer == UNASKED:
             return self._pending.refuse(call, "Its AI client was asked, and no one answered there")
         if answer == EXPIRED:
-            return self._pending.refuse(call, f"The user was asked, and did not answer within {WAIT_S:.0f} s")
+            return self._pending.refuse(call, "The user was asked, and did not answer in time")
         if answer == TOO_MANY:
             return refused("too many calls already wait for approval; call again when some are answered")
         return refused(f"the user declined this call of '{call.shown_tool}'")
@@ -276,6 +278,10 @@ class Approvals:
     def form(self, id: str) -> ApprovalForm:
         """Implements ApprovalsApi.get_approval_form."""
         return form_of(self._editable(id).subject)
+
+    def keep_open(self, id: str) -> float:
+        """Implements ApprovalsApi.keep_approval_open."""
+        return self._pending.keep_open(self._editable(id))
 
     async def preview(self, id: str, arguments: JsonMapping) -> ApprovalSnapshot:
         """Implements ApprovalsApi.preview_approval."""
@@ -366,6 +372,14 @@ def _is_users_own(exchange: Exchange) -> bool:
 def _first(head: Head) -> Head:
     """Returns the head of a call without answers to our own questions: other answers allow nothing here."""
     return msgspec.structs.replace(head, request_state="", input_responses={})
+
+
+def _edited_request(request: Envelope, call: AskedCall) -> Edited | None:
+    """Gives a request the arguments of the user; None if there are none."""
+    if call.edit is None:
+        return None
+    request.params = with_members(request.params, arguments=call.edit)
+    return Edited(call=call)
 
 
 def _remove_answers(request: Envelope, head: Head) -> None:

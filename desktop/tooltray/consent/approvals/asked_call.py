@@ -13,6 +13,7 @@ from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals import suspicion
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.eras import named_once
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
@@ -62,6 +63,16 @@ class AskedCall(msgspec.Struct, frozen=True):
         return (self.client, self.project, self.route.server, self.route.definition.name, self.route.mark, self.digest)
 
     @property
+    def edit(self) -> Raw | None:
+        """The arguments of the user; None: the client's own."""
+        return None if self.asked is None else self.arguments
+
+    @property
+    def same_as_sent(self) -> tuple[str, ...]:
+        """The key `same` of the call as its client sent it, whatever the user has changed."""
+        return self.same if self.asked is None else (*self.same[:-1], _digest(bytes(self.asked)))
+
+    @property
     def shown_tool(self) -> str:
         """The tool's name, with all characters visible."""
         return suspicion.visible(self.route.definition.name)
@@ -70,9 +81,10 @@ class AskedCall(msgspec.Struct, frozen=True):
         """Returns the same call of the present tool, for the present project."""
         return replace(self, route=route, decision=decision, project=project_of(self.state))
 
-    def with_arguments(self, arguments: Raw, params: Raw) -> "AskedCall":
-        """Returns the same call with arguments of the user, which are in `params`, too."""
+    def with_arguments(self, arguments: Raw) -> "AskedCall":
+        """Returns the same call with arguments of the user."""
         asked = self.arguments if self.asked is None else self.asked
+        params = named_once(self.params, "name", "arguments", arguments=arguments)
         return replace(self, arguments=arguments, digest=_digest(bytes(arguments)), params=params, asked=asked)
 
     def is_current(self) -> bool:

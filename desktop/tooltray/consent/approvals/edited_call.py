@@ -17,14 +17,13 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.schema_check import schema_errors
 from tooltray.foundation.snapshots.approvals import ApprovalForm
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
-from tooltray.protocol.eras import named_once
 from tooltray.protocol.member_scanner import closed, opened
 
 META_KEY = "tooltray/changedArguments"  # of a result's `_meta`: the arguments with which the call ran
 LONGEST_FAULT = 200  # characters
 LONGEST_NOTE = 20_000  # characters; all of the arguments are in `_meta`
 LONGEST_VALUE = 400  # characters of a value in a note; of a longer text only the lines that differ are listed
-INTRODUCTION = "The user changed the arguments before the call ran:"
+INTRODUCTION = "The user changed the arguments before the call ran (use the changed ones if you call again):"
 
 
 class Edited(Envelope, kw_only=True):
@@ -80,7 +79,7 @@ async def edited(call: AskedCall, arguments: Mapping[str, object]) -> AskedCall:
         raise TooltrayError(Phrase("These arguments cannot be sent"), Phrase("they are too large to be shown in full"))
     if fault := await asyncio.to_thread(_fault, schema_of(call), raw):
         raise TooltrayError(Phrase("These arguments do not fit the tool"), fault)
-    return call.with_arguments(raw, named_once(call.params, "name", "arguments", arguments=raw))
+    return call.with_arguments(raw)
 
 
 def changed_names(call: AskedCall) -> list[str]:

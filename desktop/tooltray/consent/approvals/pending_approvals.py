@@ -27,6 +27,8 @@ from tooltray.records.journal.call_params import target_of
 from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 
 WAIT_S = 120.0  # enough for a user at the computer; a longer wait does not help the model
+EDITED_FOR_S = 120.0  # from the last time that the window reported that the user edits the call
+LONGEST_WAIT_S = 600.0  # of a call that is edited
 KEPT_FOR_S = 600.0  # the user reads that a call was refused, allows it, and the model calls again
 MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # users would not read more with care
 MOST_REFUSED = 32
@@ -67,8 +69,8 @@ class PendingApprovals:
             has_window: whether this hub is a desktop's, which shows questions as soon as it listens to events.
         """
         self._inbox, self._bus, self._has_window, self._rules, self._snapshots = inbox, bus, has_window, rules, question_snapshots
-        self._passes = Remembered(deadlines, for_s=KEPT_FOR_S, most=MOST_PASSES)
-        self._refusals = Remembered(deadlines, for_s=KEPT_FOR_S, most=MOST_PASSES)
+        self._passes = Remembered[Raw](deadlines, for_s=KEPT_FOR_S, most=MOST_PASSES)
+        self._refusals = Remembered[None](deadlines, for_s=KEPT_FOR_S, most=MOST_PASSES)
         self._unattended: dict[str, int] = {}  # questions that expired in a row, by AI client
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
 
@@ -111,6 +113,14 @@ class PendingApprovals:
             return replace(self._snapshots.of(call, before, "", id, ends_at), is_quiet=is_quiet)
 
         return self._inbox.open(CALL, call, call.same_in_session, view)
+
+    def keep_open(self, question: PendingCall) -> float:
+        """Lets a call wait for longer while the user edits it; returns its latest possible end in unix seconds."""
+        for_s = min(EDITED_FOR_S, LONGEST_WAIT_S - question.waited_s)
+        ends_at = question.asked_at + question.waited_s + for_s
+        if question.is_open and ends_at > question.view.ends_at:
+            self._inbox.extend(question, replace(question.view, ends_at=ends_at), for_s)
+        return question.asked_at + LONGEST_WAIT_S
 
     def close(self, question: PendingCall) -> None:
         """Removes a question, and records how it has ended."""
@@ -193,7 +203,7 @@ class PendingApprovals:
         if passes:
             self.allow_next(question.subject.same)
         elif is_refused:
-            self._refusals.add(question.subject.same)
+            self._refusals.add(question.subject.same, None)
 
     def _hold_refused(self, call: AskedCall, before: str | None, *, replaces: str = "") -> PendingCall:
         if known := self._inbox.same(REFUSED, call.same):
@@ -204,14 +214,19 @@ class PendingApprovals:
 
     # approvals for one later call
 
-    def allow_next(self, key: Hashable) -> None:
-        """Allows the next call of this kind, within KEPT_FOR_S."""
-        self._passes.add(key)
+    def allow_next(self, key: Hashable, arguments: Raw | None = None) -> None:
+        """Allows the next call of this kind, within KEPT_FOR_S.
+
+        Args:
+            arguments: of the user, with which it runs; None: with its own.
+        """
+        self._passes.add(key, arguments or NOTHING)
         self._refusals.take(key)
 
-    def passes(self, key: Hashable) -> bool:
-        """Returns whether a call of this kind is allowed; an approval counts once."""
-        return self._passes.take(key)
+    def passed(self, key: Hashable, call: AskedCall) -> AskedCall | None:
+        """Returns a call of this kind as it is allowed to run, or None; an approval counts once."""
+        arguments = self._passes.take(key)
+        return call.with_arguments(arguments) if arguments else None if arguments is None else call
 
     def _count_unattended(self, client: str) -> None:
         if client not in self._unattended and len(self._unattended) >= MOST_CLIENTS:

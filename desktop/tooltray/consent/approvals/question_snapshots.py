@@ -101,6 +101,7 @@ class QuestionSnapshots:
             like_for_s=similar_window_s,
             flow=flow,
             rules=() if flow else tuple(self._offered_rules(call)),
+            is_declined=bool(note),
             is_editable=not note and is_editable(call),
         )
 

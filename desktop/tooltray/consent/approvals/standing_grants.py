@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from pathlib import Path
 
+from msgspec import Raw
+
 from tooltray.catalogue.auto_approve import is_excepted, tool_of
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
@@ -197,28 +199,34 @@ class RecentApprovals:
             now: seconds that never run back, and continue while the computer sleeps.
         """
         self._config, self._guard, self._now = config, flow_guard, now
-        self._until: dict[Hashable, float] = {}
-        bus.subscribe(ScreenLocked, lambda event: self._until.clear())
+        self._kept: dict[Hashable, tuple[float, Raw | None]] = {}  # until when, and the arguments of the user
+        bus.subscribe(ScreenLocked, lambda event: self._kept.clear())
 
     @property
     def _for_s(self) -> int:
         return self._config.settings.approvals.same_for_seconds
 
     def remember(self, call: AskedCall) -> None:
-        """Remembers a call that the user has approved, once."""
+        """Remembers a call that the user has approved, once: as it runs, and as its client sent it."""
         if not self._for_s or not self._is_harmless_again(call):
             return
-        self._until.pop(call.same, None)
-        if len(self._until) >= MOST_KEPT:
-            del self._until[next(iter(self._until))]
-        self._until[call.same] = self._now() + self._for_s
+        for key, arguments in {call.same: None, call.same_as_sent: call.edit}.items():
+            self._kept.pop(key, None)
+            if len(self._kept) >= MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = self._now() + self._for_s, arguments
 
     def covers(self, call: AskedCall) -> bool:
         """Returns whether the user has just approved the same call."""
-        if not self._until:
+        if not self._kept:
             return False
-        until = self._until.get(call.same, 0.0)
+        until, _ = self._kept.get(call.same, (0.0, None))
         return self._now() < until and self._for_s > 0
+
+    def as_approved(self, call: AskedCall) -> AskedCall:
+        """Returns a call with the arguments with which the user has just approved the same call; its own if that changed none."""
+        _, arguments = self._kept[call.same] if self.covers(call) else (0.0, None)
+        return call if arguments is None else call.with_arguments(arguments)
 
     def similar_window_s(self, call: AskedCall) -> int:
         """Returns for how many seconds the user may allow similar calls; 0: they may not."""
@@ -246,6 +254,9 @@ class StandingGrants:
     async def allowed_by(self, call: AskedCall) -> str:
         """Returns which kind of earlier approval allows a call, as the record names it; empty if none does."""
         return FROM_GRANT if self._recent.covers(call) else await self.covered_by(call)
+
+    def as_approved(self, call: AskedCall) -> AskedCall:
+        return self._recent.as_approved(call)
 
     async def covered_by(self, call: AskedCall) -> str:
         """Does the same as `allowed_by` without recent approvals, each of which was for one call."""

@@ -120,7 +120,6 @@ class SkillBook:
         return [
             ToolChange(server, uri, self._diff(server, skill), _warnings(skill), kind=SKILL, revision=skill.mark)
             for (server, uri), skill in self._now.items()
-            if self.is_held(server, skill)
         ]
 
     def _diff(self, server: str, skill: Skill) -> tuple[str, ...]:

@@ -106,6 +106,7 @@ class ActivityRow(msgspec.Struct, frozen=True):
         first_id, first_at: of the oldest.
         servers: of events of servers: their names, the newest first; else empty.
         starts, failures: how many of these events are starts that worked, and how many are failures.
+        has_other_targets: the other entries of the row have targets besides that of the newest.
     """
 
     entry: ActivityEntry
@@ -115,6 +116,7 @@ class ActivityRow(msgspec.Struct, frozen=True):
     servers: tuple[str, ...] = ()
     starts: int = 0
     failures: int = 0
+    has_other_targets: bool = False
 
 
 class ActivityDetails(msgspec.Struct, frozen=True):

@@ -57,6 +57,7 @@ class ApprovalSnapshot(msgspec.Struct, frozen=True):
     like_for_s: int = 0  # of the choice "like": for how many seconds
     flow: str = ""  # what the session has read that strangers wrote, where it asks because of that
     rules: tuple[OfferedRule, ...] = ()  # from narrow to wide
+    is_declined: bool = False  # already: an answer counts for the next equal call
     is_editable: bool = False  # the answer may come with other arguments, see ApprovalForm
 
 

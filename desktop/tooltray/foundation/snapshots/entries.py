@@ -7,6 +7,7 @@ import msgspec
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.snapshots.servers import AccessSnapshot
 from tooltray.foundation.verbs import JsonMapping
 
 EntryPath = tuple[str | int, ...]
@@ -143,6 +144,7 @@ class NewServer(msgspec.Struct, frozen=True):
         secrets: names of variables, headers and arguments whose values will be stored as secrets.
         origin: its source, for the user.
         warnings: what the user should know before they approve it.
+        access: what it may do, and may be chosen for it; None: that is not known yet.
     """
 
     name: str
@@ -152,3 +154,4 @@ class NewServer(msgspec.Struct, frozen=True):
     secrets: tuple[str, ...] = ()
     origin: str = ""
     warnings: tuple[Problem, ...] = ()
+    access: AccessSnapshot | None = None

@@ -45,6 +45,18 @@ class ProjectCopySnapshot(msgspec.Struct, frozen=True):
 
 AccessChoice = Literal["careful", "trusted", "free"]
 """What a server may do: sandboxed, and changes ask; changes ask; or not sandboxed, and nothing asks."""
+
+
+def usual_access(setting: AccessChoice | None, *, is_found: bool) -> AccessChoice:
+    """Returns what a new server may do, if it can have that.
+
+    Args:
+        setting: `newServers` of the settings.
+        is_found: others describe it: a registry, a bundle, a link.
+    """
+    return setting or ("careful" if is_found else "trusted")
+
+
 RunsFreely = Literal["all", "reads", "some", "nothing"]
 
 

@@ -60,8 +60,6 @@ class ServerLimits:
             return await send(exchange.child(caller=_InPlace(exchange.caller, queue)))
         finally:
             queue.leave()
-            if queue.is_idle:
-                self._queues.pop(server, None)
 
     def _config(self, server: str) -> MCPServerConfig | None:
         managed = self._servers.find(server)
@@ -69,10 +67,10 @@ class ServerLimits:
 
     def _on_changed(self, event: Event) -> None:
         """Applies changed limits, and wakes the calls that wait for a removed server."""
-        for server, queue in list(self._queues.items()):
+        for queue in self._queues.values():
             queue.go_on()
-            if isinstance(event, ServerRemoved) and event.name == server and not queue.working:
-                self._queues.pop(server, None)
+        if isinstance(event, ServerRemoved):
+            self._queues.pop(event.name, None)
 
 
 class _Queue:
@@ -93,12 +91,6 @@ class _Queue:
     @property
     def is_full(self) -> bool:
         return sum(map(len, self._waiting.values())) >= MOST_WAITING
-
-    @property
-    def is_idle(self) -> bool:
-        """Returns whether the queue can be dropped."""
-        self._forget_old()
-        return not (self.working or self._waiting or self._given or self._begun)
 
     async def turn(self, exchange: Exchange) -> None:
         """Waits for the call's turn, if others are before it or the limit is reached."""

@@ -176,12 +176,13 @@ class Authorizing:
             timings.allowed_by = FROM_RULES
             return await then(exchange)
         refusal = await self._approvals.refusal(route, exchange)
-        if refusal and not isinstance(refusal, Edited):
+        edited = refusal if isinstance(refusal, Edited) else None
+        if refusal and not edited:
             timings.outcome = REFUSED
             return refusal
         reply = await rest(replace(terms, is_free=False))(exchange)  # composed now, since the settings may have changed during the question
-        self._approvals.allow_continuation(route, exchange, reply)
-        return with_note(refusal.call, reply) if isinstance(refusal, Edited) else reply
+        self._approvals.allow_continuation(route, exchange, reply, edited)
+        return with_note(edited.call, reply) if edited else reply
 
 
 def _let_through(then: Work, exchange: Exchange) -> Coroutine[object, None, Envelope]:

@@ -19,7 +19,8 @@ from msgspec import Raw
 from tooltray.protocol.envelope import NOTHING
 
 LONGEST_TARGET = 120  # characters
-TARGET_BELOW_BYTES = 65_536  # larger arguments are a file's content; reading them would cost the journal's thread milliseconds
+TARGET_BELOW_BYTES = 2**18  # of params; finding the ends of all values in more would cost the journal's thread milliseconds
+LONGEST_VALUE_BYTES = 65_536  # of an argument; a longer one is a file's content
 LONGEST_COMMAND = 2_000  # characters that are split into words
 COMMANDS = ("command", "cmd", "shellcommand", "commandline")
 PATHS = (
@@ -29,7 +30,7 @@ PATHS = (
 TARGETS = ("destination", "destinationpath", "newpath", "dst", "target", "to")
 """Destinations; they count only in a call that also has one of PATHS."""
 ADDRESSES = ("url", "uri", "urls", "href", "link", "endpoint", "host", "hostname", "domain", "website")
-_KNOWN = frozenset((*COMMANDS, *PATHS, *ADDRESSES))
+_KNOWN = frozenset((*COMMANDS, *PATHS, *TARGETS, *ADDRESSES))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHORT_OPTION = re.compile(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -54,10 +55,11 @@ def target_of(params: Raw) -> str:
     if not params or len(memoryview(params)) > TARGET_BELOW_BYTES:
         return ""
     try:
-        given = msgspec.json.decode(arguments_of(params) or b"{}")
+        given = msgspec.json.decode(arguments_of(params) or b"{}", type=dict[str, Raw])
+        named = {plain_name(name): raw for name, raw in given.items() if len(memoryview(raw)) <= LONGEST_VALUE_BYTES}
+        return _line({name: msgspec.json.decode(raw) for name, raw in named.items() if name in _KNOWN})
     except (ValueError, RecursionError):
         return ""
-    return _line({plain_name(name): value for name, value in given.items()}) if isinstance(given, Mapping) else ""
 
 
 def arguments_of(params: Raw) -> Raw:
@@ -74,8 +76,6 @@ def plain_name(name: str) -> str:
 
 
 def _line(arguments: Mapping[str, object]) -> str:
-    if _KNOWN.isdisjoint(arguments):
-        return ""
     if command := next(_given(arguments, COMMANDS), ""):
         return _first_words(command)
     if path := next(_given(arguments, PATHS), ""):

@@ -20,6 +20,7 @@ from tooltray.records.journal.journal_file import Contents, NewEntry
 from tooltray.records.journal.journal_queries import kept_session
 from tooltray.records.log.masking import MASKED, Mask
 
+LONGEST_PATH = 4096  # characters
 LONGEST_REASON = 300  # characters
 LONGEST_NAME = 300
 MOST_NAMES = 1_000  # that are remembered as they are shown
@@ -54,7 +55,7 @@ class EntryMaker:
     def entry(self, event: JournalEvent) -> NewEntry:
         wanted = self._wanted()
         line = (event.line or (target_of(event.params) if event.kind == CALL else "")) if wanted.line else ""
-        said = f"{self._text(line, LONGEST_TARGET)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
+        said = f"{self._target(line)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
         names = (event.client, kept_session(event.session, self._run), event.project, event.server, event.tool, event.published)
         timings = event.timings
         contents = self._contents(event) if (event.kind == CALL or event.params) and wanted.keeps_contents(self._clock()) else None
@@ -96,6 +97,11 @@ class EntryMaker:
                 self._names.clear()
             shown = self._names[text] = self._text(text, LONGEST_NAME)
         return shown
+
+    def _target(self, line: str) -> str:
+        """Returns a call's target; a long one is cut in its middle, since a path ends with the name of the file."""
+        shown = self._text(line, LONGEST_PATH)
+        return shown if len(shown) <= LONGEST_TARGET else f"{shown[: LONGEST_TARGET // 3]}…{shown[-2 * LONGEST_TARGET // 3 + 1 :]}"
 
     def _text(self, text: str, most: int) -> str:
         return plain(self._mask.text(text), most) if text else ""

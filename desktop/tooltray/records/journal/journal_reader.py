@@ -261,7 +261,7 @@ class Collapser:
         """Adds an entry; returns whether it fitted."""
         key = _key(entry)
         if key == self._key and abs((last := self.rows[-1]).first_at - entry.at) <= LONGEST_PAUSE_S:
-            self.rows[-1] = _with(last, entry) if last.servers else ActivityRow(last.entry, last.count + 1, entry.id, entry.at)
+            self.rows[-1] = _with(last, entry) if last.servers else _with_repeat(last, entry)
             return True
         if len(self.rows) >= self._most:
             return False
@@ -276,6 +276,12 @@ def single(entry: ActivityEntry) -> ActivityRow:
         return ActivityRow(entry, 1, entry.id, entry.at)
     has_failed = entry.kind == "failure" or entry.outcome == "error"
     return ActivityRow(entry, 1, entry.id, entry.at, (entry.server,), int(entry.kind == "start" and not has_failed), int(has_failed))
+
+
+def _with_repeat(row: ActivityRow, entry: ActivityEntry) -> ActivityRow:
+    """Returns a row with one more repeat, which is older."""
+    differs = row.has_other_targets or entry.touched != row.entry.touched
+    return ActivityRow(row.entry, row.count + 1, entry.id, entry.at, has_other_targets=differs)
 
 
 def _with(row: ActivityRow, entry: ActivityEntry) -> ActivityRow:

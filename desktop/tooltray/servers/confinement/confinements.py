@@ -203,15 +203,13 @@ class Confinements:
 
 def starts_confined(entry: JsonMapping, *, platform: str = sys.platform) -> bool:
     """Reports whether a new server starts sandboxed: its entry sets no `confinement`, and its local program works in a sandbox."""
+    return entry.get(CONFINEMENT) is None and platform != "win32" and works_in_sandbox(entry)
+
+
+def works_in_sandbox(entry: JsonMapping) -> bool:
+    """Reports whether an entry is that of a local program which no container starts."""
     command, kind = entry.get("command"), entry.get("type") or "stdio"
-    if not isinstance(command, str) or not command or kind not in ("stdio", "local"):
-        return False
-    return entry.get(CONFINEMENT) is None and platform != "win32" and not _starts_elsewhere(command)
-
-
-def as_new(entry: JsonMapping, *, platform: str = sys.platform) -> JsonObject:
-    """Returns the entry of a new server that others describe, sandboxed if that works."""
-    return {**entry, CONFINEMENT: OWN_FILES} if starts_confined(entry, platform=platform) else dict(entry)
+    return isinstance(command, str) and bool(command) and kind in ("stdio", "local") and not _starts_elsewhere(command)
 
 
 def _starts_elsewhere(command: str) -> bool:

@@ -8,19 +8,19 @@ import time
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.given_entries import FORBIDDEN_IN_NAMES
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_edits import name_is_taken
+from tooltray.consent.approvals.new_access import NewAccess
 from tooltray.foundation.confirm_widening import must_wait
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.entries import FieldValue, NewServer
+from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import JsonMapping, JsonObject, always, verb
-from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.bundles.archive import BundleSources
 from tooltray.sources.bundles.bundle_offers import BundleReader, BundleReading
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleRecord, ServerChoices, plain_values
@@ -63,14 +63,14 @@ class BundlesApi:
         reader: BundleReader,
         folders: BundleFolders,
         config: McpConfHelper,
-        secrets: SecretStore,
         server_secrets: ServerSecrets,
         servers_api: ServersApi,
+        new_access: NewAccess,
     ) -> None:
         self._sources, self._reader = sources, reader
         self._store, self._folders = folders.store, folders
-        self._config, self._secrets, self._server_secrets = config, secrets, server_secrets
-        self._servers = servers_api
+        self._config, self._server_secrets = config, server_secrets
+        self._servers, self._access = servers_api, new_access
 
     @verb(trusted=always)
     async def read_bundle(self, source: str) -> BundleOffer:
@@ -102,7 +102,7 @@ class BundlesApi:
         """
         reading = await self._reader.read(await self._sources.again(source, sha256))
         plan = await self._plan(reading, source, values, "")
-        manifest = reading.manifest
+        manifest, (access, lacking) = reading.manifest, self._access.shown(plan.server, plan.entry)
         return NewServer(
             name=plan.server,
             entry=plan.entry,
@@ -111,16 +111,20 @@ class BundlesApi:
             origin=Phrase(
                 "the bundle {name} {version} of {author}", name=manifest.title, version=manifest.version, author=manifest.author.name
             ),
-            warnings=self._reader.warnings(reading, plan.command),
+            warnings=(*self._reader.warnings(reading, plan.command), *(() if plan.is_update else lacking)),
+            access=None if plan.is_update else access,
         )
 
     @verb(trusted=always)
-    async def install_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str:
+    async def install_bundle(
+        self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "", access: AccessChoice | None = None
+    ) -> str:
         """Installs a bundle and adds and starts its server; or updates the server of an older bundle with the same name.
 
         Args:
             sha256, values: as in `preview_bundle`; a secret that is not given stays unchanged.
             server: the name of a new server, or of the one to update; empty: the existing one, else a new one with the bundle's name.
+            access: of a new server, as of `add_mcp_server`; an updated one keeps its own.
 
         Returns:
             The server's name.
@@ -139,7 +143,7 @@ class BundlesApi:
         for problem in await self._reader.problems(reading, plan.command):
             raise TooltrayError(problem.title, problem.message, problem.hint)
         async with self._folders.changing:
-            await self._carry_out(plan, reading)
+            await self._carry_out(plan, reading, access)
         await self._sources.forget(source, sha256)
         if plan.old is not None and plan.old.folder != plan.record.folder:
             await self._folders.retire([self._store.path(plan.old)])
@@ -180,7 +184,9 @@ class BundlesApi:
         old = self._store.of_server(before) if before else None
         return _Plan(
             server=server,
-            entry=self._merged(before, entry, old) if before else as_new({**entry, "descriptions": description}),
+            entry=self._merged(before, entry, old)
+            if before
+            else self._access.entry(server, {**entry, "descriptions": description}, is_found=True),
             command=command,
             secrets={f"{server}/{key}": value for key, value in answers.secrets.items()},
             record=self._record(reading, source, server, ServerChoices(plain_values(answers.given), tuple(command.env))),
@@ -211,10 +217,7 @@ class BundlesApi:
 
     async def _stored(self, server: str) -> set[str]:
         """Returns the keys whose secrets are stored."""
-        if not server:
-            return set()
-        prefix = f"{server}/"
-        return {name.removeprefix(prefix) for name in await self._secrets.names() if name.startswith(prefix)}
+        return {name.removeprefix(f"{server}/") for name in await self._server_secrets.named_for(server)} if server else set()
 
     def _merged(self, server: str, entry: JsonObject, old: BundleRecord | None) -> JsonObject:
         """Returns the new entry with the user's own choices: rules, time-outs, variables."""
@@ -240,7 +243,7 @@ class BundlesApi:
             servers={**servers, server: choices},
         )
 
-    async def _carry_out(self, plan: _Plan, reading: BundleReading) -> None:
+    async def _carry_out(self, plan: _Plan, reading: BundleReading, access: AccessChoice | None) -> None:
         """Unpacks the bundle and adds its server to the settings; if one of these fails, nothing is changed."""
         before = next((each for each in self._store.records if each.folder == plan.record.folder), None)
         programs = {plan.command.inside} - {""}
@@ -248,11 +251,11 @@ class BundlesApi:
         try:
             await finish_in_thread(self._store.save, plan.record)
             if plan.is_update:
-                unneeded = [name for name in await self._secrets.names() if name.startswith(f"{plan.server}/")]
+                unneeded = await self._server_secrets.named_for(plan.server)
                 await self._servers.update_mcp_server(plan.server, plan.entry, secrets=plan.secrets)
                 await self._server_secrets.remove_unused(unneeded)
             else:
-                await self._servers.add_mcp_server(plan.server, plan.entry, secrets=plan.secrets)
+                await self._servers.add_mcp_server(plan.server, plan.entry, secrets=plan.secrets, access=access)
         except TooltrayError:
             if is_new:
                 await finish_in_thread(self._store.remove, self._store.path(plan.record))

@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import shown_url
+from tooltray.consent.approvals.new_access import NewAccess
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.foundation.snapshots.entries import FieldValue, NewServer
+from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.foundation.verbs import JsonObject, verb
-from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.discovery.registry_copy import RegistryCopy
 from tooltray.sources.discovery.registry_json import BUNDLE, Described, Package, read_described
 from tooltray.sources.discovery.server_forms import Choice, Made, choices_of, find_choice, made_of, place_of
@@ -136,13 +137,16 @@ def with_list_origin(entry: Mapping[str, object], starter: Starter) -> JsonObjec
 
 
 MOST_HITS = 200  # of one search; more than a user reads
+LISTED = Phrase("The list of well-known servers that comes with Tooltray")
 
 
 class Bundles(Protocol):
     """The installation of bundles from their addresses."""
 
     async def preview_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer: ...
-    async def install_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str: ...
+    async def install_bundle(
+        self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "", access: AccessChoice | None = None
+    ) -> str: ...
 
 
 class DiscoveryApi:
@@ -155,9 +159,10 @@ class DiscoveryApi:
         starters: Starters,
         servers_api: ServersApi,
         bundles_api: Bundles,
+        new_access: NewAccess,
     ) -> None:
         self._config, self._copy, self._updates = config, registry_copy, registry_updates
-        self._starters, self._servers, self._bundles = starters, servers_api, bundles_api
+        self._starters, self._servers, self._bundles, self._access = starters, servers_api, bundles_api, new_access
 
     # the registry
 
@@ -203,15 +208,24 @@ class DiscoveryApi:
         if bundle := _bundle(choice):
             return await self._bundles.preview_bundle(bundle.identifier, bundle.sha256, values)
         here, entry, made = self._made(described, choice, values, "")
-        return _new_server(here, entry, made, choice, f"{described.name} {described.version}")
+        return self._preview(here, entry, made, f"{described.name} {described.version} ({place_of(choice)})")
 
-    async def add_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue], server: str = "") -> str:
+    async def add_registry_server(
+        self,
+        name: str,
+        version: str,
+        option: str,
+        values: Mapping[str, FieldValue],
+        server: str = "",
+        access: AccessChoice | None = None,
+    ) -> str:
         """Adds a server of the registry, pinned to the version; its secrets are stored among the secrets. A server that a program adds
         waits for a person's consent, unless the program's token is trusted.
 
         Args:
             version, option, values: as in the preview.
             server: its name here; empty: the proposed one.
+            access: as of `add_mcp_server`.
 
         Returns:
             Its name here.
@@ -222,9 +236,9 @@ class DiscoveryApi:
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
-            return await self._bundles.install_bundle(bundle.identifier, bundle.sha256, values, server)
+            return await self._bundles.install_bundle(bundle.identifier, bundle.sha256, values, server, access)
         here, entry, made = self._made(described, choice, values, server)
-        return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
+        return await self._add(here, entry, made, access)
 
     async def refresh_registry(self) -> RegistryStatus:
         """Fetches the registry's changes now; an error is in `problem` of the result."""
@@ -250,7 +264,20 @@ class DiscoveryApi:
         """Returns the well-known servers, by category."""
         return self._starters.snapshots(self._config.entries)
 
-    async def add_starter_server(self, id: str, values: Mapping[str, FieldValue], server: str = "") -> str:
+    @verb("manage")
+    async def preview_starter_server(self, id: str, values: Mapping[str, FieldValue]) -> NewServer:
+        """Returns a well-known server as it would be added. Nothing is stored.
+
+        Raises:
+            NotFound: the list has no such server.
+            TooltrayError: a value is missing or not allowed; the error names the value.
+        """
+        here, entry, made = self._made_of_starter(id, values, "")
+        return self._preview(here, entry, made, LISTED)
+
+    async def add_starter_server(
+        self, id: str, values: Mapping[str, FieldValue], server: str = "", access: AccessChoice | None = None
+    ) -> str:
         """Adds a well-known server, as `add_registry_server`.
 
         Raises:
@@ -258,17 +285,30 @@ class DiscoveryApi:
             Conflict: the name is taken.
             TooltrayError: a value is missing or not allowed, or the server cannot be stored.
         """
-        starter = self._starters.get(id)
-        here = server or self._free_name(id)
+        return await self._add(*self._made_of_starter(id, values, server), access)
+
+    async def _add(self, server: str, entry: JsonObject, made: Made, access: AccessChoice | None) -> str:
+        entry = self._access.entry(server, entry, chosen=access, is_found=True)
+        return await self._servers.add_mcp_server(server, entry, secrets=made.secrets, access=access)
+
+    def _preview(self, server: str, entry: JsonObject, made: Made, origin: str) -> NewServer:
+        entry = self._access.entry(server, entry, is_found=True)
+        access, lacking = self._access.shown(server, entry)
+        command = (entry["command"], *entry["args"]) if "command" in entry else ()
+        secrets = tuple(secret.rpartition("/")[2] for secret in made.secrets)
+        return NewServer(server, entry, command, entry.get("url", ""), secrets, origin, (*made.warnings, *lacking), access)
+
+    def _made_of_starter(self, id: str, values: Mapping[str, FieldValue], server: str) -> tuple[str, JsonObject, Made]:
+        """Returns what `_made` does, for a well-known server."""
+        starter, here = self._starters.get(id), server or self._free_name(id)
         made = made_of(starter.choice, values, server=here)
-        entry = as_new(with_list_origin(made.entry, starter))
-        return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
+        return here, with_list_origin(made.entry, starter), made
 
     def _made(self, described: Described, choice: Choice, values: Mapping[str, FieldValue], server: str) -> tuple[str, JsonObject, Made]:
         """Returns the name of the server here, its entry, and what the entry was made of."""
         here = server or self._free_name(_short_name(described.name))
         made = made_of(choice, values, server=here)
-        return here, as_new(with_origin(made, choice, described.name, described.version)), made
+        return here, with_origin(made, choice, described.name, described.version), made
 
     def _free_name(self, wanted: str) -> str:
         return free_name(wanted, {*self._config.settings.mcp_servers, *self._config.names})
@@ -297,9 +337,3 @@ def _snapshot(server: Described) -> RegistryServer:
         website=server.website,
         is_deprecated=server.status == "deprecated",
     )
-
-
-def _new_server(name: str, entry: JsonObject, made: Made, choice: Choice, what: str) -> NewServer:
-    command = (entry["command"], *entry["args"]) if "command" in entry else ()
-    secrets = tuple(secret.rpartition("/")[2] for secret in made.secrets)
-    return NewServer(name, entry, command, entry.get("url", ""), secrets, f"{what} ({place_of(choice)})", made.warnings)

@@ -26,6 +26,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.clients import SessionProject
+from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.confinement.refusals import Refusals
 from tooltray.servers.launch.child_environment import folder_of, placeholder_variables, prepare_launch
@@ -37,7 +38,6 @@ from tooltray.servers.transports.transport_table import leads_back, refusal
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
-from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.sources.doctor.remedies import Remedies
 from tooltray.sources.projects.projects import ProjectSnapshots
 

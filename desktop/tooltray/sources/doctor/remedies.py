@@ -19,6 +19,7 @@ from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
+from tooltray.foundation.snapshots.diagnosis import Remedy
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.launch.command_lookup import COMMON, Lookup, comes_with, find_elsewhere, runs_by_name
@@ -27,7 +28,6 @@ from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
 from tooltray.servers.transports.server_output import last_attempt
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
-from tooltray.sources.doctor.diagnosis import Remedy
 
 PAGES = {
     "Node.js": "https://nodejs.org/en/download",

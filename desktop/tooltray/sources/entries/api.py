@@ -9,7 +9,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.confirm_widening import confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import ServerTest, ServerUpdatePreview
-from tooltray.foundation.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
+from tooltray.foundation.snapshots.servers import AccessChoice, InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import JsonMapping, JsonObject, verb
@@ -79,16 +79,24 @@ class ServersApi:
         return client_links(server, (await self.get_server_entry(server)).counts)
 
     async def add_mcp_server(
-        self, name: str, config: JsonMapping, is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+        self,
+        name: str,
+        config: JsonMapping,
+        is_default: bool = True,
+        project: str = "",
+        secrets: Mapping[str, str] = {},
+        access: AccessChoice | None = None,
     ) -> str:
-        """Adds a server and its secrets, both or neither, and begins to start it. Its tools ask before they change something, unless
-        the entry has its own `autoApprove`. A server that a program adds waits for a person's consent, unless the program's token is
-        trusted. For a server that a command adds, a person confirms whatever exceeds the last server of this name, or else a new
-        server's defaults: wider rules, rules on arguments, secrets of other servers.
+        """Adds a server and its secrets, both or neither, and begins to start it. What it may do is written into the entry where the
+        entry does not say it in `autoApprove` and `confinement`, as the setting `newServers` has it. A server that a program adds waits
+        for a person's consent, unless the program's token is trusted. For a server that a command adds, a person confirms whatever
+        exceeds the last server of this name, or else that setting: wider rules, rules on arguments, a wider sandbox, secrets of others.
 
         Args:
             project: a folder, into whose own file the entry goes; empty: into the settings.
             secrets: values to store by the names of secrets, which the entry has as `${secret:NAME}`.
+            access: what it may do, in place of what its entry says; None: as the entry says, or else the setting. "careful": sandboxed,
+                and changes ask; "trusted": changes ask; "free": not sandboxed, and nothing asks.
 
         Returns:
             Its name here; one of a project may have another one there.
@@ -96,9 +104,10 @@ class ServersApi:
         Raises:
             Conflict: the name is taken.
             Denied: a person did not confirm what the server may do beyond that.
-            TooltrayError: the entry is not valid, the folder cannot be a project, or the secrets or the file cannot be written.
+            TooltrayError: the entry is not valid or cannot have this access, the folder cannot be a project, or the secrets or the file
+                cannot be written.
         """
-        return await self._entries.add(name, config, secrets, is_default=is_default, project=project)
+        return await self._entries.add(name, config, secrets, is_default=is_default, project=project, access=access)
 
     async def update_mcp_server(self, name: str, config: JsonMapping, revision: str = "", secrets: Mapping[str, str] = {}) -> None:
         """Replaces a server's entry and secrets, both or neither, in the file where the entry is; a running server is restarted if the

@@ -19,7 +19,7 @@ from tooltray.foundation.files.json_text import NotJson, check_depth
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import split
 from tooltray.foundation.verbs import JsonMapping, JsonObject
-from tooltray.servers.confinement.confinements import as_new
+from tooltray.servers.confinement.confinements import works_in_sandbox
 from tooltray.sources.entries.links import is_link, read_link
 from tooltray.sources.entries.pasted_parts import (
     ASSIGNMENT,
@@ -72,6 +72,11 @@ class PastedServer(msgspec.Struct, frozen=True):
     def is_remote(self) -> bool:
         """Whether the server is reached by a URL, so that no process is started."""
         return "command" not in self.config
+
+    @property
+    def works_in_sandbox(self) -> bool:
+        """Whether the server is a process that a sandbox can limit, where the computer has one."""
+        return works_in_sandbox(self.config)
 
     @property
     def argv(self) -> list[str]:
@@ -181,7 +186,7 @@ def parse_pasted(text: str) -> list[PastedServer]:
         raise TooltrayError("Nothing to read yet", "", _EXAMPLE)
     if is_link(text):
         link = read_link(text)
-        return [replace(server, origin=link.origin, config=as_new(server.config)) for server in _servers(link.value)]
+        return [replace(server, origin=link.origin) for server in _servers(link.value)]
     if text.startswith("[mcp_servers"):
         return _servers(_toml(text))
     if text[0] in "{[" or re.match(r'"[^"\n]+"\s*:', text):

@@ -15,15 +15,16 @@ from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.file_server import FileServer
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_entry, check_name, check_runs_outside, read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings.server_config import USUAL_RULES, MCPServerConfig, runs_otherwise
+from tooltray.config.settings.server_config import MCPServerConfig, runs_otherwise
 from tooltray.config.settings.server_edits import name_is_taken
 from tooltray.config.settings.widening import calls_widen, words_mislead
+from tooltray.consent.approvals.new_access import NewAccess
 from tooltray.consent.approvals.rule_words import words
 from tooltray.foundation.confirm_widening import OTHER_WORDS, YES_TO_CALLS, confirm_widening, must_wait
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import ServerUpdatePreview
-from tooltray.foundation.snapshots.servers import ServerEntry, ServerState
+from tooltray.foundation.snapshots.servers import AccessChoice, ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import Spawn
 from tooltray.foundation.verbs import JsonMapping, JsonObject
@@ -89,8 +90,6 @@ def _lines(entry: Mapping[str, object], masks: Mapping[str, str]) -> list[str]:
     return text.splitlines()
 
 
-UNTOLD = MCPServerConfig(command="any")
-"""A server that was added without a choice of permissions: it asks before it changes something."""
 MORE, SECRETS = Phrase("Letting a server do more"), Phrase("Giving a server secrets of others")
 MOST_REMOVED = 1000  # more than a user removes while Tooltray runs; beyond that the oldest is dropped
 
@@ -105,8 +104,8 @@ class Widening(NamedTuple):
 class EntryWidenings:
     """The check of new and changed entries for wider permissions; belongs to the engine's loop."""
 
-    def __init__(self, *, config: McpConfHelper, server_secrets: "ServerSecrets") -> None:
-        self._config, self._secrets = config, server_secrets
+    def __init__(self, *, config: McpConfHelper, server_secrets: "ServerSecrets", new_access: NewAccess) -> None:
+        self._config, self._secrets, self._access = config, server_secrets, new_access
         self._removed: dict[str, MCPServerConfig] = {}
 
     def note_removed(self, name: str, entry: MCPServerConfig | None) -> None:
@@ -121,9 +120,18 @@ class EntryWidenings:
             del self._removed[next(iter(self._removed))]
         self._removed[name] = entry
 
+    def as_new(self, name: str, entry: JsonMapping, chosen: AccessChoice | None) -> JsonObject:
+        """Returns the entry of a server to add, with what it may do; one that was removed since Tooltray started comes back as it was.
+
+        Args:
+            chosen: what it may do, by the choice of the caller.
+        """
+        is_back = chosen is None and name in self._removed and read_entry(name, entry) == self._removed[name]
+        return dict(entry) if is_back else self._access.entry(name, entry, chosen=chosen)
+
     async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> bool:
-        """Requests the user's approval for permissions of a new server that the last server with its name, or else a new server's defaults,
-        did not have. Returns whether anything had to be confirmed.
+        """Requests the user's approval for permissions of a new server that the last server with its name, or else the setting for new
+        servers, does not give. Returns whether anything had to be confirmed.
 
         Args:
             like: the server that the new one copies; if given, the entry is compared with this server.
@@ -160,8 +168,9 @@ class EntryWidenings:
         return [each.what for each in await self._found(name, entry, self._config.settings.mcp_servers.get(name))]
 
     async def _found(self, name: str, entry: Mapping[str, object], before: MCPServerConfig | None) -> list[Widening]:
-        was = before or self._removed.get(name, UNTOLD)
-        return [each async for each in self._widenings(name, was, read_entry(name, entry))]
+        now = read_entry(name, entry)
+        was = before or self._removed.get(name) or self._access.expected(now)
+        return [each async for each in self._widenings(name, was, now)]
 
     async def _widenings(self, name: str, was: MCPServerConfig, now: MCPServerConfig) -> AsyncIterator[Widening]:
         if calls_widen(was, now):
@@ -231,13 +240,14 @@ class ServerEntries:
         is_default: bool = True,
         project: str = "",
         like: MCPServerConfig | None = None,
+        access: AccessChoice | None = None,
     ) -> str:
         """Implements ServersApi.add_mcp_server.
 
         Args:
-            like: the server that the new one copies.
+            like: the server that the new one copies; the setting for new servers does not apply to a copy.
         """
-        given = as_added(entry)
+        given = self._widenings.as_new(name, entry, access) if like is None else dict(entry)
         if await must_wait():
             return await self._proposals.add(name, given, secrets, is_default=is_default, project=project)
         check_name(name, BUILTIN_NAMES)
@@ -278,15 +288,6 @@ class ServerEntries:
             return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
         check_is_not_builtin(self._servers, name)
         return await self._removals.remove(name, revision, keep_secrets=keep_secrets)
-
-
-def as_added(entry: JsonMapping) -> JsonObject:
-    """Returns the entry of a server that is added by any way but an editor: the server asks before it changes something, unless the entry
-    has its own rules.
-
-    Not used for entries that are in a file already: members that are missing there keep their meaning.
-    """
-    return dict(entry) if "autoApprove" in entry else {**entry, "autoApprove": list(USUAL_RULES)}
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:

@@ -246,6 +246,10 @@ class ServerSecrets:
         self._secrets, self._sign_ins, self._uses, self._provider_problem = secrets, sign_ins, secret_uses, provider_problem
         self._on_stored = on_stored
 
+    async def named_for(self, server: str) -> list[str]:
+        """Returns the names of stored secrets that begin with a server's name."""
+        return [name for name in await self._secrets.names() if name.startswith(f"{server}/")]
+
     @contextlib.asynccontextmanager
     async def stored(self, values: Mapping[str, str], *, are_used: bool = True) -> AsyncIterator[None]:
         """Stores secrets for the block inside: if the block fails, each secret gets its former value again.

@@ -7,8 +7,8 @@ from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.figures_tab import FiguresTab
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Activity, CallsWhere, Destination, OpenEntry
+from tooltray.ui.kit.page import TabbedPage, TabEntry
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
 
 CALLS, APPROVALS, FIGURES = "calls", "approvals", "figures"  # the tabs
 TABS = (

@@ -25,10 +25,10 @@ from tooltray.ui.activity.activity_words import (
     row_outcome,
     row_servers,
     row_subject,
+    row_target,
     row_time,
     spoken,
     took,
-    touched,
 )
 from tooltray.ui.activity.row_pages import ShownRow
 from tooltray.ui.figures import number
@@ -76,9 +76,6 @@ def _columns() -> list[Column]:
     def why(row: ActivityRow) -> str:
         return reason(row.entry) or row_outcome(row).word
 
-    def target(row: ActivityRow) -> str:
-        return "" if len(row.servers) > 1 else touched(row.entry)
-
     def duration(row: ActivityRow) -> str:
         return "" if is_of_servers(row) or not row.entry.duration_s else took(row.entry.duration_s)
 
@@ -93,7 +90,7 @@ def _columns() -> list[Column]:
     return [
         Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(row_time)),
         Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken)),
-        Column(tr("Target"), _of(target), Kind.QUIET, 0, _tip(target)),
+        Column(tr("Target"), _of(row_target), Kind.QUIET, 0, _tip(row_target)),
         Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 118),
         Column(tr("Server"), _of(row_servers), Kind.QUIET, 108, _tip(row_servers)),
         Column(tr("Duration"), _of(duration), Kind.NUMBER, 80),

@@ -101,6 +101,12 @@ def touched(entry: ActivityEntry) -> str:
     return one_line(entry.touched or (reason(entry) if entry.kind in OF_SERVERS else ""), LONGEST)
 
 
+def row_target(row: ActivityRow) -> str:
+    """Returns the target of a row: of its newest entry, and whether there are others; of several servers none."""
+    target = "" if len(row.servers) > 1 else touched(row.entry)
+    return tr("{target} and others", target=target) if target and row.has_other_targets else target
+
+
 def row_subject(row: ActivityRow) -> str:
     """Returns the subject of a row: of an entry, or of several events of servers in a row."""
     if not is_of_servers(row):

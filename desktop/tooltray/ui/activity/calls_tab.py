@@ -268,7 +268,11 @@ class CallsTab(Page):
         self.show_entry(row.entry.id)
 
     def _on_only(self, field: str, value: str) -> None:
-        self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
+        """Shows only the entries with this value; of a target, all that did something with the same file."""
+        if field == "text":
+            self.set_filter(replace(self.list.filter, text=value))
+        else:
+            self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
 
     def _on_close_details(self) -> None:
         self._wanted = 0

@@ -34,13 +34,13 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.charts import Stage, Waterfall
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.server_text import broken, one_line, seen
 from tooltray.ui.widgets.split_view import DetailsPane
 from tooltray.ui.widgets.surface import Surface, column, row
-from tooltray.ui.widgets.waterfall import Stage, Waterfall
 
 FACT_WIDTH = 84  # px of the names
 MOST_LINES = 12  # of arguments in sight at once
@@ -88,7 +88,7 @@ class EntryDetails(DetailsPane):
             self._fact(tr("Began"), Label(self._theme, whole_time(entry.at), tabular=True))
         self._fact(tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
         if entry.touched and entry.kind not in OF_SERVERS:
-            self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)))
+            self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)), "text", entry.touched)
         if entry.client:
             self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
         if entry.server:

@@ -13,17 +13,20 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ToolChange, TrustRequest
-from tooltray.ui.approval.approval_body import because, minutes
+from tooltray.ui.approval.approval_body import because, minutes, warnings
 from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.call_view import Arguments, answer_call
 from tooltray.ui.approval.permission_words import waiting_call, waiting_entries
-from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.approval_line import disk_diff
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, leave_focus
+from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.server_text import one_line
@@ -32,6 +35,8 @@ from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 TICK_MS = 1000
 LONGEST = 400  # characters of arguments on a line
+CHANGE_WIDTH, MARGIN = 680, 24  # px; the margin is the frame's
+SKILL = "skill"  # the kind of a change
 
 
 class WaitingRow(QWidget):
@@ -71,7 +76,7 @@ class WaitingCall(WaitingRow):
 
     def __init__(self, theme: Theme, call: ApprovalSnapshot, *, guard_ms: int) -> None:
         super().__init__(theme, "edit" if call.category == "write" else "search", waiting_call(call), _arguments(call), tr("Look closely…"))
-        self._ends_at = call.ends_at
+        self.ends_at = call.ends_at
         self._left = Label(theme, "", "caption", "muted", tabular=True)
         self.line.insertWidget(self.line.indexOf(self.look), self._left)
         self.refuse, self.allow = self.add_button(tr("Not now")), self.add_button(tr("Allow once"))
@@ -89,7 +94,7 @@ class WaitingCall(WaitingRow):
 
     def tick(self) -> None:
         """Shows how much time is left."""
-        self._left.setText(minutes(self._ends_at - time.time()))
+        self._left.setText(minutes(self.ends_at - time.time()))
 
 
 class WaitingSection(Section):
@@ -166,24 +171,28 @@ class WaitingSection(Section):
         self._calls = calls
         self._draw()
         sheet = self.context.sheets.sheet
-        if sheet is not None and isinstance(sheet.panel, CallSheet) and sheet.panel.call_id not in {call.id for call in calls}:
-            sheet.dismiss()
+        if sheet is not None and isinstance(sheet.panel, CallSheet):
+            call = next((each for each in calls if each.id == sheet.panel.call_id), None)
+            sheet.panel.show_call(call) if call is not None else sheet.dismiss()
 
     def open_call(self, call: ApprovalSnapshot) -> None:
         """Opens the sheet that answers a call; an open sheet of any kind stays."""
         self.context.sheets.show(CallSheet(self.context, call, partial(self.answer, call.id)))
+
+    def _open_call(self, id: str) -> None:
+        self.open_call(next(call for call in self._calls if call.id == id))
 
     def open_change(self, change: ToolChange) -> None:
         """Opens the sheet of a tool that has changed; an open sheet of any kind stays."""
         self.context.sheets.show(ToolChangeSheet(self.context, change, self.read_changes))
 
     def answer(self, call: str, answer: str, arguments: Arguments | None = None) -> None:
-        """Answers a call that waits, as CallView.answered says."""
+        """Answers a call that waits, see `Answer`."""
         self.run(answer_call(self.hub, call, answer, arguments), then=self.read)
 
     def _draw(self) -> None:
         requests = [list(some) for _, some in groupby(sorted(self._requests, key=_project), key=_project)]
-        things: list[object] = [*self._calls, *requests, *self._changes]
+        things: list[object] = [*(replace(call, ends_at=0.0) for call in self._calls), *requests, *self._changes]
         if things != [thing for thing, _ in self._rows]:
             leave_focus(self._box)
             kept = [(thing, each) for thing, each in self._rows if thing in things]
@@ -199,13 +208,16 @@ class WaitingSection(Section):
                 self._lines.addWidget(each)
             self.setVisible(bool(self._rows))
             self._clock.start() if self._calls else self._clock.stop()
+        for call, line in zip(self._calls, self.call_rows, strict=True):
+            line.ends_at = call.ends_at
+            line.tick()
         self._changed()
 
     def _made(self, thing: object) -> WaitingRow:
         theme = self._theme
         if isinstance(thing, ApprovalSnapshot):
             call = WaitingCall(theme, thing, guard_ms=self.guard_ms)
-            call.look.clicked.connect(partial(self.open_call, thing))
+            call.look.clicked.connect(partial(self._open_call, thing.id))
             call.allow.clicked.connect(partial(self._on_answer, call, thing.id, "once"))
             call.refuse.clicked.connect(partial(self._on_answer, call, thing.id, "refuse"))
             return call
@@ -240,3 +252,39 @@ def _arguments(call: ApprovalSnapshot) -> str:
         return one_line(json.dumps(found, ensure_ascii=False), LONGEST) if found else because(call)
     except ValueError:  # cut, since they are very long
         return one_line(call.arguments, LONGEST)
+
+
+class ToolChangeSheet(SheetView):
+    """A sheet that shows how a tool or a skill has changed.
+
+    Args:
+        read: reads what the page shows of changes.
+    """
+
+    def __init__(self, context: PageContext, change: ToolChange, read: Work) -> None:
+        super().__init__(context, tr("{tool} of {server} has changed", tool=change.tool, server=change.server), CHANGE_WIDTH)
+        theme, self._change, self._read = context.theme, change, read
+        text = tr("The server has changed this tool since you allowed it. Until you accept the change, each call asks you again.")
+        if change.kind == SKILL:
+            text = tr("The server has put another skill in the place of this one. Until you accept the change, no AI client gets it.")
+        self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
+        if change.warnings:
+            self.body.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(change.warnings)))
+        self.body.addWidget(DiffView(theme, change.diff, tr("What is different in the tool's definition"), width=CHANGE_WIDTH - 2 * MARGIN))
+        self.set_first_focus(self.add_button(tr("Not now"), self.close_requested.emit))
+        self._accept = self.add_button(tr("Accept the change"), self._on_accept, "primary")
+
+    def show_problem(self, problem: Problem | None) -> None:
+        super().show_problem(problem)
+        if problem is not None:
+            self._accept.setEnabled(True)
+
+    def _on_accept(self) -> None:
+        self._accept.setEnabled(False)
+        self.show_problem(None)
+        self.run(self._accept_change(), then=self._read, toast=tr("{tool} is allowed as it is now", tool=self._change.tool))
+
+    async def _accept_change(self) -> None:
+        change = self._change
+        await self.hub.approvals.accept_tool_change(change.server, change.tool, change.kind, change.revision)
+        self.close_requested.emit()

@@ -7,8 +7,11 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
+from tooltray.foundation.snapshots.servers import AccessChoice
+from tooltray.ui.add.new_server_preview import read_new_access
 from tooltray.ui.add.other_ways import OtherWays
 from tooltray.ui.add.pasted_preview import NewServer, PastedPreview
+from tooltray.ui.confinement_words import is_entry_sandboxed
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.local_work import Pasted
 from tooltray.ui.kit.page_context import PageContext
@@ -16,14 +19,14 @@ from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import file_name
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.server_pane.entry_values import with_values
+from tooltray.ui.server_pane.entry_fields import with_values
 from tooltray.ui.server_pane.test_panel import TestPanel
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CoveredCode
 from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
 
@@ -49,7 +52,8 @@ class AddServerSheet(SheetView):
         self._has_projects = bool(projects)
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
-        self._is_busy = False
+        self._is_busy = self._can_sandbox = False
+        self._new_access: AccessChoice | None = None  # as the settings have it
         self.body.setSpacing(8)
         self._field = CoveredCode(theme, tr("Command, URL or config"), local.find_secrets, lines=FEWEST_LINES)
         self.body.addLayout(self._source())
@@ -76,6 +80,12 @@ class AddServerSheet(SheetView):
             self._field.setPlainText(text)
         else:
             self._on_text_changed()
+        self.reading(self._read_access)()
+
+    async def _read_access(self) -> None:
+        self._new_access, self._can_sandbox = await read_new_access(self.hub)
+        for preview in self._previews:
+            preview.show_access(self._new_access, can_sandbox=self._can_sandbox)
 
     @property
     def previews(self) -> Sequence[PastedPreview]:
@@ -196,6 +206,7 @@ class AddServerSheet(SheetView):
             preview = PastedPreview(
                 self._theme, pasted, frozenset(names), find_secrets=local.find_secrets, move_secrets=local.move_secrets, same=same
             )
+            preview.show_access(self._new_access, can_sandbox=self._can_sandbox)
             preview.changed.connect(self._on_preview_changed)
             preview.changed.connect(self.hold)
             names.add(preview.name)
@@ -217,6 +228,8 @@ class AddServerSheet(SheetView):
         new = self._previews[0].new_server
         entry = with_values(new.entry, new.secrets)
         if isinstance(entry, Mapping):
+            if new.access == "careful" and not is_entry_sandboxed(entry):
+                entry = {**entry, "confinement": "own"}
             self._test_panel.test(new.name, entry)
             self.scroll_area.ensureWidgetVisible(self._test_panel)
 
@@ -255,7 +268,9 @@ class AddServerSheet(SheetView):
             self._put_below(wait)
             wait.start()
         try:
-            await self.hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project, server.secrets)
+            await self.hub.servers.add_mcp_server(
+                server.name, server.entry, server.is_default, server.project, server.secrets, server.access
+            )
         finally:
             if self.is_there:
                 self._drop_failure()

@@ -98,7 +98,7 @@ class BundleSheet(OfferSheet):
 
     async def add(self, values: Values, name: str) -> None:
         offer, context = self.offer, self.context
-        installed = await self.hub.bundles.install_bundle(offer.source, offer.sha256, dict(values), offer.here or name)
+        installed = await self.hub.bundles.install_bundle(offer.source, offer.sha256, dict(values), offer.here or name, self.access)
         context.say(tr("{name} is installed", name=installed))
         context.go(OpenServer(installed))
         self.close_requested.emit()

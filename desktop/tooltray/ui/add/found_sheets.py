@@ -8,7 +8,6 @@ from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.add.discover_words import option_title
 from tooltray.ui.add.offer_sheet import OfferSheet, Values
-from tooltray.ui.add.pasted_preview import free_name
 from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.chip import Chip
@@ -54,14 +53,17 @@ class RegistrySheet(OfferSheet):
         self._show_option()
 
     async def preview(self, values: Values) -> NewServer:
-        server, option = self.server, self._option
-        return await self.hub.discovery.preview_registry_server(server.name, server.version, option.id if option else "", dict(values))
+        return await self.hub.discovery.preview_registry_server(self.server.name, self.server.version, self._option_id, dict(values))
 
     async def add(self, values: Values, name: str) -> None:
-        server, option = self.server, self._option
-        add = self.hub.discovery.add_registry_server(server.name, server.version, option.id if option else "", dict(values), name)
+        server, discovery = self.server, self.hub.discovery
+        add = discovery.add_registry_server(server.name, server.version, self._option_id, dict(values), name, self.access)
         self._show_added(await add)
         self.close_requested.emit()
+
+    @property
+    def _option_id(self) -> str:
+        return self._option.id if self._option is not None else ""
 
     def _on_option(self) -> None:
         chosen = self._options.chosen if self._options is not None else []
@@ -118,13 +120,8 @@ class StarterSheet(OfferSheet):
         self.set_fields(server.fields)
 
     async def add(self, values: Values, name: str) -> None:
-        self._show_added(await self.hub.discovery.add_starter_server(self.server.id, dict(values), name))
+        self._show_added(await self.hub.discovery.add_starter_server(self.server.id, dict(values), name, self.access))
         self.close_requested.emit()
 
-    async def preview(self, _values: Values) -> NewServer:
-        """Returns what is known without asking the engine: the command, and which values are missing."""
-        is_remote = self.server.target.startswith(("http://", "https://"))
-        secrets = tuple(field.label for field in self.server.fields if field.is_secret)
-        words = () if is_remote else tuple(self.server.target.split(" "))
-        url, origin = (self.server.target if is_remote else ""), tr("The list of well-known servers that comes with Tooltray")
-        return NewServer(free_name(self.server.id, self._taken), {}, words, url, secrets, origin)
+    async def preview(self, values: Values) -> NewServer:
+        return await self.hub.discovery.preview_starter_server(self.server.id, dict(values))

@@ -2,7 +2,8 @@
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.entries import FormField, NewServer
-from tooltray.foundation.snapshots.servers import InMemoryServer
+from tooltray.foundation.snapshots.servers import AccessSnapshot, InMemoryServer
+from tooltray.ui.add.new_server_preview import read_new_access
 from tooltray.ui.add.offer_sheet import OfferSheet, Values
 from tooltray.ui.add.pasted_preview import free_name
 from tooltray.ui.i18n import tr
@@ -26,7 +27,7 @@ class InMemorySheet(OfferSheet):
 
     async def add(self, values: Values, name: str) -> None:
         """Adds the server, and trusts exactly its entry."""
-        await self.hub.servers.add_mcp_server(name, self._entry(self._arguments(values)))
+        await self.hub.servers.add_mcp_server(name, self._entry(self._arguments(values)), access=self.access)
         waiting = await self.hub.files.get_trust_requests("")
         if digests := {each.entry: each.digest for each in waiting if each.entry == name and not each.project}:
             await self.hub.files.trust_entries("", digests)
@@ -46,5 +47,6 @@ class InMemorySheet(OfferSheet):
         package = " ".join(part for part in (server.package, server.version) if part)
         warning = Problem(tr("It runs inside Tooltray and can read every secret"), "", tr("Add it only if you trust who made the package."))
         origin, name = tr("The installed package {name}", name=package), free_name(server.name, self._taken)
-        words = (server.name, *arguments)
-        return NewServer(name, self._entry(arguments), words, "", (), origin, (warning,))
+        words, setting = (server.name, *arguments), (await read_new_access(self.hub))[0]
+        access = AccessSnapshot("free" if setting == "free" else "trusted", ("trusted", "free"), "reads")
+        return NewServer(name, self._entry(arguments), words, "", (), origin, (warning,), access)

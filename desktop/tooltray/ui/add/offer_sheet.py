@@ -11,17 +11,18 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.entries import FieldValue, FormField, NewServer
+from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.add.new_server_preview import NewServerPreview
 from tooltray.ui.addresses import can_follow
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.form import Form
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
 
@@ -49,6 +50,7 @@ class OfferSheet(SheetView):
         self._is_busy = self._is_named = False
         self._form: Form | None = None
         self._shown: NewServer | None = None
+        self.access: AccessChoice | None = None  # as the user chose; None: as the settings have it
         self._is_blocked = False
         self.head = column(spacing=8)
         self.body.addLayout(self.head)
@@ -58,7 +60,7 @@ class OfferSheet(SheetView):
         self.body.addLayout(self._form_place)
         self._what = Label(theme, tr("What will run"), "strong")
         self.body.addWidget(self._what)
-        self._preview = NewServerPreview(theme)
+        self._preview = NewServerPreview(theme, self._on_access)
         self.body.addWidget(self._preview)
         self.body.addWidget(self._name_line())
         self._wait = QTimer(self, singleShot=True, interval=PREVIEW_AFTER_MS)
@@ -120,7 +122,9 @@ class OfferSheet(SheetView):
             return
         self._shown = server
         self._what.setText(tr("What will run") if server.command else tr("What will be connected"))
-        self._preview.show_server(server)
+        if server.access is None or self.access not in server.access.offered:
+            self.access = None
+        self._preview.show_server(server, self.access)
         if not self._is_named:
             self._name.setText(server.name)
         self._draw()
@@ -175,6 +179,10 @@ class OfferSheet(SheetView):
         if "/" in name or not name.isprintable():
             return tr("not usable as a name")
         return tr("taken") if name in self._taken else ""
+
+    def _on_access(self, chosen: AccessChoice | None) -> None:
+        self.access = chosen
+        self.hold()
 
     def _on_named(self) -> None:
         self._is_named = True

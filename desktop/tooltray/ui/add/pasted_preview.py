@@ -6,32 +6,32 @@ from typing import ClassVar
 
 import msgspec
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.hidden_fields import HidesFields
-from tooltray.ui.access_words import new_words
-from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed
+from tooltray.foundation.snapshots.servers import AccessChoice, usual_access
+from tooltray.ui.add.new_server_preview import OWN, AccessField, PreviewBox
+from tooltray.ui.confinement_words import is_entry_sandboxed
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets, Pasted
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.chip import Chip
-from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import column, row
 
-NAME_COLUMN = 84
 FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret
 LONGEST_NAME = 64  # what settings allow
-ASK, RUN, OWN = "ask", "run", "own"
 NOTHING = "nothing"  # see Pasted.own_rules
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 class NewServer(HidesFields, frozen=True):
-    """A server to be added, with its entry for the settings; `secrets` are values by the names that the entry refers to."""
+    """A server to be added, with its entry for the settings; `secrets` are values by the names that the entry refers to; `access` is None
+    where the entry itself says what it may do.
+    """
 
     hidden: ClassVar = ("secrets",)
 
@@ -40,6 +40,7 @@ class NewServer(HidesFields, frozen=True):
     is_default: bool
     secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
     project: str = ""  # a folder, into whose own file it goes; empty: into the settings
+    access: AccessChoice | None = None
 
 
 class SecretRow(QWidget):
@@ -124,7 +125,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return free
 
 
-class PastedPreview(Surface):
+class PastedPreview(PreviewBox):
     """A preview of one pasted server. `changed`: the user edited it, so `is_ready` and `new_server` may have changed.
 
     Args:
@@ -136,11 +137,10 @@ class PastedPreview(Surface):
     def __init__(
         self, theme: Theme, pasted: Pasted, taken: Collection[str], *, find_secrets: FindSpans, move_secrets: MoveSecrets, same: str = ""
     ) -> None:
-        super().__init__(theme, "surface.raised", "border", "m")
+        super().__init__(theme)
         self._pasted, self._taken, self._move = pasted, taken, move_secrets
         self._shown_target = covered(pasted.target, find_secrets(pasted.target))
         self._rows: list[SecretRow] = []
-        self._layout = column(self, margins=(14, 4, 14, 4))
         self._add_name()
         if pasted.is_remote:
             self._add_where_it_is()
@@ -148,19 +148,19 @@ class PastedPreview(Surface):
             self._add_what_runs()
         self._add_secrets()
         self._add_start()
-        self._add_asking()
+        self._add_access()
         if same:
-            self._note("info", "info", tr("You have this server already: {name}. Add it again only for another account.", name=same))
+            self.add_note(tr("You have this server already: {name}. Add it again only for another account.", name=same), "info", "info")
         self._add_notes()
         self._on_name_changed()
 
     def _add_where_it_is(self) -> None:
         pasted = self._pasted
-        self._add(tr("Connects to"), CodeLabel(self._theme, pasted.host or self._shown_target), Chip(self._theme, pasted.transport))
-        self._add(tr("Address"), CodeLabel(self._theme, self._shown_target, "secondary"))
+        self.add_row(tr("Connects to"), CodeLabel(self._theme, pasted.host or self._shown_target), Chip(self._theme, pasted.transport))
+        self.add_row(tr("Address"), CodeLabel(self._theme, self._shown_target, "secondary"))
         plain = [name for name in pasted.headers if name not in pasted.secrets]
         if plain:
-            self._add(tr("Headers"), CodeLabel(self._theme, ", ".join(plain)))
+            self.add_row(tr("Headers"), CodeLabel(self._theme, ", ".join(plain)))
 
     def _add_name(self) -> None:
         theme = self._theme
@@ -168,57 +168,67 @@ class PastedPreview(Surface):
         self._name.setMaxLength(LONGEST_NAME)
         self._name.textChanged.connect(self._on_name_changed)
         self._chip = Chip(theme)
-        self._add(tr("Name"), self._name, self._chip)
+        self.add_row(tr("Name"), self._name, self._chip)
 
     def _add_what_runs(self) -> None:
         theme, config = self._theme, self._pasted.config
-        self._add(tr("Command"), CodeLabel(theme, self._shown_target))
+        self.add_row(tr("Command"), CodeLabel(theme, self._shown_target))
         if config.get("cwd"):
-            self._add(tr("Folder"), CodeLabel(theme, str(config["cwd"])))
+            self.add_row(tr("Folder"), CodeLabel(theme, str(config["cwd"])))
         variables = config.get("env")
         plain = [str(key) for key in variables if key not in self._pasted.secrets] if isinstance(variables, Mapping) else []
         if plain:
-            self._add(tr("Variables"), CodeLabel(theme, ", ".join(plain)))
-        self._add(tr("Sandbox"), Label(theme, entry_words(config), "caption", "secondary", wrap=True))
+            self.add_row(tr("Variables"), CodeLabel(theme, ", ".join(plain)))
 
     def _add_secrets(self) -> None:
         for index, (key, value) in enumerate(self._pasted.secrets.items()):
             secret = SecretRow(self._theme, key, value)
             secret.changed.connect(self.changed)
             self._rows.append(secret)
-            self._add((tr("Secret") if len(self._pasted.secrets) == 1 else tr("Secrets")) if index == 0 else "", secret)
+            name = tr("Secret") if len(self._pasted.secrets) == 1 else tr("Secrets")
+            self.add_row(name if index == 0 else "", secret, first_line=FIRST_LINE)
 
     def _add_start(self) -> None:
         theme = self._theme
         self._default = Switch(theme, tr("Start {name} with Tooltray", name=self._pasted.name), on=True)
         self._default.clicked.connect(self._on_default)
         self._default_words = Label(theme, "", "caption", "secondary")
-        self._add(tr("Start"), self._default, self._default_words, stretch=True)
+        self.add_row(tr("Start"), self._default, self._default_words, stretch=True)
         self._on_default()
 
-    def _add_asking(self) -> None:
-        is_sandboxed = is_entry_sandboxed(self._pasted.config)
-        options = [(each, new_words(asks=each == ASK, is_sandboxed=is_sandboxed)) for each in (ASK, RUN)]
-        if rules := self._pasted.own_rules:
-            options.append((OWN, tr("As in the text: {rules}", rules=", ".join(map(say, rules)))))
-        self._asking = Choice(self._theme, options, name=tr("Access"))
-        if rules == (NOTHING,):  # stricter than usual, so it stays
-            self._asking.choose(OWN)
-        self._asking.chosen_changed.connect(self.changed)
-        self._add(tr("Access"), self._asking)
+    def _add_access(self) -> None:
+        says = [*map(say, self._pasted.own_rules), *([tr("its own sandbox")] if self._pasted.config.get("confinement") else [])]
+        self._access = AccessField(self._theme, self._pasted.config, self.changed.emit, ", ".join(says))
+        self.add_row(tr("Access"), self._access, first_line=self._theme.size("control"))
+        self.show_access(None, can_sandbox=False)
+
+    def show_access(self, setting: AccessChoice | None, *, can_sandbox: bool) -> None:
+        """Shows which access it can have, and chooses one.
+
+        Args:
+            setting: `newServers` of the settings.
+            can_sandbox: this computer can keep a server to its own files.
+        """
+        pasted = self._pasted
+        offered: tuple[AccessChoice, ...] = ("trusted", "free")
+        if can_sandbox and pasted.works_in_sandbox:
+            offered = ("careful", *offered)
+        wanted = "careful" if is_entry_sandboxed(pasted.config) else usual_access(setting, is_found=bool(pasted.origin))
+        is_stricter = pasted.own_rules == (NOTHING,) or (not pasted.own_rules and wanted == "trusted" and pasted.config.get("confinement"))
+        is_lacking = wanted not in offered and not is_stricter
+        chosen = OWN if is_stricter else "trusted" if is_lacking else wanted
+        self._access.show_choice(offered, chosen, is_lacking=is_lacking and not pasted.is_remote)
 
     def _add_notes(self) -> None:
         if self._pasted.origin:
-            self._note(
-                "alert", "warning", tr("It comes from {origin}. Add it only if you know the server.", origin=say(self._pasted.origin))
-            )
+            self.add_note(tr("It comes from {origin}. Add it only if you know the server.", origin=say(self._pasted.origin)))
         for warning in self._pasted.warnings:
-            self._note("alert", "warning", tr("Careful: {warning}.", warning=say(warning)))
+            self.add_note(tr("Careful: {warning}.", warning=say(warning)))
         if self._pasted.is_remote and str(self._pasted.config.get("url", "")).startswith("http://") and not self._is_local:
-            self._note("alert", "warning", tr("The connection is not encrypted: others can read along."))
+            self.add_note(tr("The connection is not encrypted: others can read along."))
         for option in self._pasted.secret_arguments:
             text = tr("{option} looks like a secret. Other programs on this computer can read arguments.", option=option)
-            self._note("alert", "warning", text)
+            self.add_note(text)
 
     @property
     def _is_local(self) -> bool:
@@ -247,11 +257,7 @@ class PastedPreview(Surface):
         plain: dict[str, str | None] = {row.key: row.value for row in rows if not (row.is_kept and row.value)}
         entry = self._pasted.filled_in(plain | {row.key: None for row in self._rows if row.is_left_out}, entry)
         entry, others = self._move(name, entry, {}, plain=[row.value for row in rows if not row.is_kept])
-        if self._asking.chosen != OWN:
-            entry = {member: value for member, value in entry.items() if member not in ("autoApprove", "callRules")}
-        if self._asking.chosen == RUN:
-            entry = {**entry, "autoApprove": ["all"]}
-        return NewServer(name, entry, self._default.isChecked(), {**secrets, **others})
+        return NewServer(name, entry, self._default.isChecked(), {**secrets, **others}, access=self._access.chosen)
 
     def _complaint(self) -> str:
         name = self.name
@@ -268,29 +274,6 @@ class PastedPreview(Surface):
 
     def _on_default(self) -> None:
         self._default_words.setText(tr("With Tooltray") if self._default.isChecked() else tr("When a client needs it"))
-
-    def _add(self, name: str, value: QWidget, *notes: QWidget, stretch: bool = False) -> None:
-        if self._layout.count() and name:
-            self._layout.addWidget(divider())
-        line: QHBoxLayout = row(margins=(0, 5, 0, 5), spacing=8)
-        label = ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
-        label.setFixedWidth(NAME_COLUMN)
-        if isinstance(value, SecretRow):
-            label.setFixedHeight(FIRST_LINE)
-        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop if isinstance(value, SecretRow) else Qt.AlignmentFlag.AlignVCenter)
-        line.addWidget(value, 0 if stretch else 1)
-        for note in notes:
-            line.addWidget(note)
-        if stretch:
-            line.addStretch(1)
-        self._layout.addLayout(line)
-
-    def _note(self, icon: str, tone: str, text: str) -> None:
-        self._layout.addWidget(divider())
-        line = row(margins=(0, 8, 0, 8), spacing=8)
-        line.addWidget(Icon(self._theme, icon, 14, f"{tone}.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(Label(self._theme, text, "caption", tone, wrap=True), 1)
-        self._layout.addLayout(line)
 
 
 def _field(theme: Theme, name: str, text: str) -> QLineEdit:

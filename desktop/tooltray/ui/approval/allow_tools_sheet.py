@@ -14,8 +14,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.choice import Choice, OptionList
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import Surface, column, row

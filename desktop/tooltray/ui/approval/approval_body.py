@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import starmap
 from pathlib import PurePosixPath
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -131,6 +131,12 @@ def minutes(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02}"
 
 
+def time_words(request: ApprovalSnapshot, left_s: float) -> str:
+    """Returns how much time is left for an answer."""
+    left = minutes(left_s)
+    return tr("An answer counts for {time} more", time=left) if request.is_declined else tr("Declines in {time}", time=left)
+
+
 def granted(grant: GrantSnapshot) -> str:
     """Returns what was allowed."""
     if grant.kind == "reads":
@@ -217,33 +223,36 @@ def lines_box(theme: Theme, lines: Iterable[QLayout]) -> Surface:
     return box
 
 
-def facts_box(theme: Theme, facts: Iterable[tuple[str, str]]) -> Surface:
-    """Returns a box with facts: their names and values."""
+def facts_box(theme: Theme, facts: Iterable[tuple[str, str]], *, has_words: bool = False) -> Surface:
+    """Returns a box with facts: their names and values, which are words or code."""
 
     def line(name: str, value: str) -> QHBoxLayout:
         result = row(margins=(0, 7, 0, 7))
         label = ElidedLabel(theme, name, "caption", "muted", hugs=True)
         label.setFixedWidth(FACT_WIDTH)
         result.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-        result.addWidget(CodeLabel(theme, value), 1)
+        if has_words:
+            label.setMinimumHeight(theme.line("body"))
+            words = Label(theme, breakable(value), "body", wrap=True)
+            words.setAccessibleName(value)
+        result.addWidget(words if has_words else CodeLabel(theme, value), 1)
         return result
 
     return lines_box(theme, starmap(line, facts))
 
 
 class ApprovalBody(QWidget):
-    """A view of one frozen request; another request gets another body. `edit_requested`: the user wants to change the arguments.
+    """A view of one frozen request; another request gets another body.
 
     Args:
         place: e.g. "1 of 3"; empty where nothing else waits.
+        edit: lets the user change the arguments.
         margin: px around it.
     """
 
-    edit_requested = Signal()
-
-    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, *, margin: int = 0) -> None:
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, edit: Callable[[], None], *, margin: int = 0) -> None:
         super().__init__()
-        self._theme, self._request = theme, request
+        self._theme, self._request, self._edit = theme, request, edit
         layout = column(self, margins=(margin, margin, margin, 16 if margin else 0), spacing=12)
         layout.addLayout(self._title(place))
         if request.warnings:
@@ -294,7 +303,7 @@ class ApprovalBody(QWidget):
             yield arguments
         if request.is_editable:
             edit = Button(theme, tr("Edit arguments…"), "link", "edit", small=True, heeds_enter=False)
-            edit.clicked.connect(self.edit_requested)
+            edit.clicked.connect(self._edit)
             yield edit
 
     def _folded(self, description: str) -> Iterator[QWidget]:
@@ -312,5 +321,8 @@ class ApprovalBody(QWidget):
     def _reason(self) -> QHBoxLayout:
         line = row(spacing=8)
         line.addWidget(Icon(self._theme, "shield", 14, "text.muted", "bg.window"), 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(Label(self._theme, because(self._request), "caption", "muted", wrap=True), 1)
+        words = because(self._request)
+        if self._request.is_declined:
+            words += " " + tr("Your answer counts for the next identical call.")
+        line.addWidget(Label(self._theme, words, "caption", "muted", wrap=True), 1)
         return line

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
@@ -20,22 +20,15 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
     """A window with a call that waits for approval. It is answered with what a CallView is answered with, as a tuple."""
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
-        self.view = CallView(theme, hub, tasks, margin=MARGIN)
+        self.view = CallView(theme, hub, tasks, self, margin=MARGIN)
         super().__init__(theme, guard_ms=guard_ms)
-        self.view.body_changed.connect(self._on_body_changed)
-        self.view.answered.connect(self._on_answered)
-        self.view.failed.connect(self.show_problem)
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
-        place = tr("1 of {count}", count=count) if count > 1 else ""
-        if request == self._request:
-            self.view.set_place(place)
-            return
         self._request = request
         self.setAccessibleName(question(request))
         self.setAccessibleDescription(f"{wish(request)} {because(request)}")
         self.view.allow.show()
-        self.view.show_call(request, place)
+        self.view.show_call(request, tr("1 of {count}", count=count) if count > 1 else "")
 
     def show_ended(self, problem: Problem) -> None:
         super().show_ended(problem)
@@ -43,8 +36,11 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
 
     # the parts
 
-    def _on_body_changed(self) -> None:
-        self._show_body(self.view.body)
+    def _time_left(self, request: ApprovalSnapshot) -> tuple[float, str]:
+        return self.view.time_left
+
+    def place_body(self, body: QWidget) -> None:
+        self._show_body(body)
 
     def _buttons(self) -> QHBoxLayout:
         line = self.view.line
@@ -59,7 +55,7 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
 
     # answers
 
-    def _on_answered(self, answer: str, arguments: Arguments | None) -> None:
+    def answer_call(self, answer: str, arguments: Arguments | None) -> None:
         self._send((answer, arguments))
 
     def _answer(self, is_yes: bool) -> None:

@@ -24,7 +24,7 @@ from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import clear, column, divider, height_at, row
+from tooltray.ui.widgets.surface import DialogWindow, clear, column, divider, height_at, row
 
 GAP = 24  # px from the screen's edges
 TICK_MS = 500
@@ -33,7 +33,7 @@ FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowTyp
 R = TypeVar("R", bound=ApprovalSnapshot | ConfirmationSnapshot)
 
 
-class AskingWindow(QWidget, Generic[R]):
+class AskingWindow(DialogWindow, Generic[R]):
     """The base of the windows that request approval. A subclass makes the buttons and the body, and defines the answers.
 
     Args:
@@ -137,6 +137,11 @@ class AskingWindow(QWidget, Generic[R]):
         """Answers by a key, or by closing the window: approves once, or refuses."""
         raise NotImplementedError
 
+    def _time_left(self, request: R) -> tuple[float, str]:
+        """Returns how many seconds are left for an answer, and the text about that."""
+        left_s = request.ends_at - time.time()
+        return left_s, tr("Declines in {time}", time=minutes(left_s))
+
     # the parts
 
     def _show_body(self, body: QWidget) -> None:
@@ -178,9 +183,9 @@ class AskingWindow(QWidget, Generic[R]):
 
     def _tick(self) -> None:
         if self._request is not None:
-            left = self._request.ends_at - time.time()
-            self._bar.set_share(left / WHOLE_S)
-            self._left.setText(tr("Declines in {time}", time=minutes(left)))
+            left_s, words = self._time_left(self._request)
+            self._bar.set_share(left_s / WHOLE_S)
+            self._left.setText(words)
 
     def _begin_guard(self) -> None:
         self._set_usable(False)

@@ -1,18 +1,22 @@
-"""CallView: a waiting call with its answers, the same in the window for approval and in the sheet of the list of what waits."""
+"""A tool call that waits for the user's approval, with its answers: CallView, the same in the window for approval and in the sheet of the
+list of what waits."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+import contextlib
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Protocol
 
 from msgspec.structs import replace
-from PySide6.QtCore import QObject, QPoint, QTimer, Signal
+from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.foundation import schema_check
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, OfferedRule
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice
+from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice, time_words
 from tooltray.ui.approval.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
@@ -22,6 +26,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
+KEEP_OPEN_MS = 30_000  # the engine lets a call wait for two minutes after each
 MAKE_RULE = "make a rule"  # in the menu of answers that last
 Arguments = Mapping[str, object]
 
@@ -31,38 +36,46 @@ async def answer_call(hub: QtMcpPresenter, id: str, answer: str, arguments: Argu
     await hub.approvals.answer_approval(id, answer, *([] if arguments is None else [dict(arguments)]))
 
 
-class CallView(QObject):
-    """A call that waits for approval: `body` shows it, its arguments in a form, or the rule that is made of it; `buttons` answer it. Its
-    owner gives both a place, and decides for how long the buttons take no answer.
+Answer = Callable[[str, Arguments | None], None]
+"""Takes one of a call's choices, the answer of a rule, or "refuse", and the arguments that the user has changed, or None."""
 
-    `answered` carries one of the call's choices, the answer of a rule, or "refuse", and the arguments that the user has changed, or None.
-    `body_changed`: `body` is another widget. `failed` carries the Problem of something that could not be shown.
+
+class CallOwner(Protocol):
+    """The window or sheet of a CallView, which decides for how long the buttons take no answer."""
+
+    def place_body(self, body: QWidget) -> None:
+        """Shows another body."""
+
+    def answer_call(self, answer: str, arguments: Arguments | None) -> None:
+        """Sends an answer, see Answer."""
+
+    def show_problem(self, problem: Problem) -> None:
+        """Shows why something could not be shown."""
+
+
+class CallView:
+    """A call that waits for approval: `body` shows it, its arguments in a form, or the rule that is made of it; `buttons` answer it.
 
     Args:
         margin: px around the body.
     """
 
-    answered = Signal(str, object)
-    body_changed = Signal()
-    failed = Signal(object)
-
-    def __init__(self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, *, margin: int = 0) -> None:
-        super().__init__()
-        self._theme, self._hub, self._tasks, self._margin = theme, hub, tasks, margin
+    def __init__(self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, owner: CallOwner, *, margin: int = 0) -> None:
+        self._theme, self._hub, self._tasks, self._owner, self._margin = theme, hub, tasks, owner, margin
         self._call: ApprovalSnapshot | None = None
         self._place = ""
         self._rule: RuleChoice | None = None  # a rule is being made of the call
         self._form: SchemaForm | None = None  # its arguments are being changed
         self._asked: ApprovalForm | None = None  # what the client sent, once it was read
         self._typed: Arguments | None = None  # what the form had when it was left
+        self._latest = 0.0  # when the call is declined at the latest while it is edited, in unix seconds; 0: not known
         self.body: QWidget
         self.refuse = Button(theme, tr("Not now"), heeds_enter=False)
         self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False)
         self.allow.setToolTip("Ctrl+Enter")
         self.longer = Button(theme, tr("Allow for…"))
-        self.refuse.clicked.connect(self.go_back)
-        self.allow.clicked.connect(self.accept)
-        self.longer.clicked.connect(self._open_menu)
+        for button, slot in ((self.refuse, self.go_back), (self.allow, self.accept), (self.longer, self._open_menu)):
+            button.clicked.connect(slot)
         self.buttons = (self.refuse, self.allow, self.longer)
         self.line = row()
         self.line.addStretch(1)
@@ -74,19 +87,26 @@ class CallView(QObject):
         """Whether the call itself is shown, and not a form or a rule."""
         return self._rule is None and self._form is None
 
+    @property
+    def time_left(self) -> tuple[float, str]:
+        """How many seconds are left for an answer, and the text about that; while the call is edited, at most."""
+        left_s = max(self._waiting.ends_at, 0.0 if self.is_at_call else self._latest) - time.time()
+        return left_s, time_words(self._waiting, left_s)
+
     def show_call(self, call: ApprovalSnapshot, place: str = "") -> None:
-        """Shows a call. What the user does with the same call stays, also if its difference to the disk is known only now.
+        """Shows a call. What the user does with the same call stays, also if its time or its difference to the disk is another one now.
 
         Args:
             place: e.g. "1 of 3"; empty where nothing else waits.
         """
-        is_same = self._call is not None and replace(call, diff=self._call.diff) == self._call
+        before, is_same = self._call, self._is_shown(call)
         self._call, self._place = call, place
-        if is_same and not self.is_at_call:
-            return
         if not is_same:
-            self._asked = self._typed = None
-        self._show_call()
+            self._asked, self._typed, self._latest = None, None, 0.0
+        if before is None or not is_same or (self.is_at_call and call.diff != before.diff):
+            self._show_call()
+        else:
+            self.set_place(place)
 
     def set_place(self, place: str) -> None:
         """Shows how many calls wait."""
@@ -109,7 +129,7 @@ class CallView(QObject):
         if not self.refuse.isEnabled():
             return
         if self.is_at_call:
-            self.answered.emit("refuse", None)
+            self._owner.answer_call("refuse", None)
         elif self._rule is not None and self._typed is not None:
             self._show_form()
         else:
@@ -138,6 +158,10 @@ class CallView(QObject):
 
     # what is shown
 
+    def _is_shown(self, call: ApprovalSnapshot) -> bool:
+        """Returns whether this call is shown; its time, or its difference to the disk, may be another one since."""
+        return self._call is not None and replace(call, diff=self._call.diff, ends_at=self._call.ends_at) == self._call
+
     @property
     def _waiting(self) -> ApprovalSnapshot:
         assert self._call is not None
@@ -154,8 +178,7 @@ class CallView(QObject):
     def _show_call(self) -> None:
         call = self._waiting
         self._rule = self._form = None
-        body = ApprovalBody(self._theme, call, self._place, margin=self._margin)
-        body.edit_requested.connect(self.edit)
+        body = ApprovalBody(self._theme, call, self._place, self.edit, margin=self._margin)
         self._show_body(body, tr("Not now"), tr("Allow"), has_longer=self._has_longer)
 
     def _show_form(self) -> None:
@@ -181,27 +204,30 @@ class CallView(QObject):
         QTimer.singleShot(0, form, form.focus)
 
     def _show_rule(self, call: ApprovalSnapshot) -> None:
-        rule = RuleChoice(self._theme, call, margin=self._margin)
-        self._rule, self._form = rule, None
-        rule.preview_requested.connect(self._on_preview_requested)
-        self._show_body(rule, tr("Back"), tr("Allow, and make the rule"), has_longer=False)
-        rule.ask_for_preview()
+        self._rule = RuleChoice(self._theme, call, self._read_preview, margin=self._margin)
+        self._form = None
+        self._show_body(self._rule, tr("Back"), tr("Allow, and make the rule"), has_longer=False)
 
     def _show_body(self, body: QWidget, refuse: str, allow: str, *, has_longer: bool) -> None:
         self.body = body
         self.refuse.setText(refuse)
         self.allow.setText(allow)
         self.longer.setVisible(has_longer)
-        self.body_changed.emit()
+        if not self.is_at_call:
+            keep_open = QTimer(body, interval=KEEP_OPEN_MS)  # ends with what the user is doing
+            keep_open.timeout.connect(self._keep_open)
+            keep_open.start()
+            self._keep_open()
+        self._owner.place_body(body)
 
     # answers
 
     def _answer(self, answer: str) -> None:
         if self._form is None:
-            self.answered.emit(answer, self._typed if self._rule is not None else None)
+            self._owner.answer_call(answer, self._typed if self._rule is not None else None)
         elif (arguments := self._checked()) is not None:
             is_changed = self._asked is None or arguments != self._asked.arguments
-            self.answered.emit(answer, arguments if is_changed else None)
+            self._owner.answer_call(answer, arguments if is_changed else None)
 
     def _checked(self) -> Arguments | None:
         """Returns the arguments in the form; None after errors were shown in it."""
@@ -221,7 +247,7 @@ class CallView(QObject):
 
     def _on_lasting(self, action: QAction) -> None:
         call, choice = action.data()
-        if call != self._call or not self.longer.isEnabled():  # it may have become another one while the menu was open
+        if not self._is_shown(call) or not self.longer.isEnabled():  # it may have become another one while the menu was open
             return
         if choice == MAKE_RULE:
             self.make_rule()
@@ -234,22 +260,32 @@ class CallView(QObject):
         call = self._waiting
         await asyncio.to_thread(schema_check.prepare)  # before the user presses Allow
         asked = await self._hub.approvals.get_approval_form(call.id)
-        if call == self._call:
+        if self._is_shown(call):
             self._asked = asked
             self._show_form()
 
     async def _read_rules(self, call: ApprovalSnapshot, arguments: Arguments) -> None:
         changed = await self._hub.approvals.preview_approval(call.id, dict(arguments))
-        if call == self._call and changed.rules:
+        if self._is_shown(call) and changed.rules:
             self._show_rule(changed)
 
-    def _on_preview_requested(self, server: str, rule: OfferedRule) -> None:
-        self._spawn(self._preview(server, rule), "what a rule would have covered")
+    def _read_preview(self, rule: OfferedRule) -> None:
+        self._spawn(self._preview(rule), "what a rule would have covered")
 
-    async def _preview(self, server: str, rule: OfferedRule) -> None:
-        preview = await self._hub.approvals.preview_rule(server, dict(rule.rule))
+    async def _preview(self, rule: OfferedRule) -> None:
+        preview = await self._hub.approvals.preview_rule(self._waiting.server, dict(rule.rule))
         if self._rule is not None:
             self._rule.show_preview(rule, preview)
+
+    def _keep_open(self) -> None:
+        self._tasks.spawn(self._read_latest(self._waiting), name="a call is edited")
+
+    async def _read_latest(self, call: ApprovalSnapshot) -> None:
+        """Reports that the user is still at a call, so that it waits for longer; reads how long at most."""
+        with contextlib.suppress(TooltrayError):  # it has just ended
+            latest = await self._hub.approvals.keep_approval_open(call.id)
+            if self._is_shown(call):
+                self._latest = latest
 
     def _spawn(self, work: Coroutine[object, object, None], name: str) -> None:
         self._tasks.spawn(self._reported(work), name=name)
@@ -258,4 +294,4 @@ class CallView(QObject):
         try:
             await work
         except TooltrayError as error:
-            self.failed.emit(error.problem)
+            self._owner.show_problem(error.problem)

@@ -5,7 +5,7 @@ elsewhere answers nothing."""
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -16,10 +16,10 @@ from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import Surface, column, divider, row
@@ -53,9 +53,9 @@ class QuestionPanel(Surface):
         self._body = column(content, margins=(24, 16, 24, 20), spacing=16)
         self._add_content()
         self._body.addStretch(1)
-        self._scroll = FittedScroll(self.accessibleName(), WIDTH)
-        self._scroll.setWidget(content)
-        layout.addWidget(self._scroll, 1)
+        area = FittedScroll(self.accessibleName(), WIDTH)
+        area.setWidget(content)
+        layout.addWidget(area, 1)
         layout.addWidget(divider())
         layout.addLayout(self._foot())
         add_accept_keys(self, self._on_accept)
@@ -160,13 +160,6 @@ class QuestionPanel(Surface):
             return
         if self.form is None or self.form.check():
             self._answer("accept", (self.form.value if self.form is not None else None) or {})
-        else:
-            QTimer.singleShot(0, self, self._show_focused)  # once the errors have their room
-
-    def _show_focused(self) -> None:
-        """Scrolls to the first field with an error, which has the focus."""
-        if (focused := self.window().focusWidget()) is not None and self.form is not None and self.form.isAncestorOf(focused):
-            self._scroll.ensureWidgetVisible(focused)
 
     def _on_decline(self) -> None:
         self._answer("decline")

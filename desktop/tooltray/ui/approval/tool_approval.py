@@ -1,14 +1,134 @@
-"""A tool's approval, wherever the tool is listed: opens its sheet, and changes what the user chooses there."""
+"""A tool's approval, wherever the tool is listed: the sheet with whether it runs without asking and why, a choice, its grants, and the last
+answers to its calls; and what the user changes there."""
 
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from functools import partial
 
-from tooltray.foundation.errors import Problem
-from tooltray.ui.approval.permission_words import ToolRow, read_tools
-from tooltray.ui.approval.tool_sheet import ToolSheet
+from PySide6.QtWidgets import QHBoxLayout
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.foundation.snapshots.approvals import GrantSnapshot
+from tooltray.ui.approval.approval_body import granted, granted_to, granted_until, lines_box
+from tooltray.ui.approval.permission_words import ToolRow, answer_word, applies_now, choices, read_tools, why
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.view import Show, View
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.choice import OptionList
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.surface import clear, column, row
+
+WIDTH = 600
+TIME_WIDTH = 92  # px
+MOST_ANSWERS = 8  # of the last ones to be seen at once; all are on the Activity page
+
+
+class ToolSheet(SheetView):
+    """A sheet about one tool. The owner shows a failed choice by `show_problem`, and newer snapshots by `show_tool`.
+
+    Args:
+        choose: changes the choice for a tool, given as its row.
+        revoke: revokes a grant, given by its id.
+    """
+
+    def __init__(self, context: PageContext, of: ToolRow, *, choose: Callable[[ToolRow, str], None], revoke: Callable[[str], None]) -> None:
+        super().__init__(context, tr("{tool} of {server}", tool=of.tool.tool, server=of.server), WIDTH)
+        theme, self.of, self._choose, self._revoke = context.theme, of, choose, revoke
+        head = row(spacing=10)
+        self._state = Chip(theme)
+        head.addWidget(self._state)
+        self._why = Label(theme, "", "body", "secondary", wrap=True)
+        head.addWidget(self._why, 1)
+        self.body.addLayout(head)
+        self._options = OptionList(theme, choices(), name=tr("What it does"), chosen=[of.tool.choice], may_be_empty=False)
+        self._options.changed.connect(self._on_changed)
+        self._options.setVisible(of.is_changeable)
+        self.body.addWidget(self._options)
+        self._grants = column(spacing=8)
+        self.body.addLayout(self._grants)
+        self.body.addWidget(Label(theme, tr("Last answers"), "strong"))
+        self._answers = column()
+        self.body.addLayout(self._answers)
+        self._show_lines([self._line("", tr("Reading…"))])
+        activity = Button(theme, tr("Show its calls"), "link", small=True)
+        activity.clicked.connect(self._on_activity)
+        self.buttons.addWidget(activity)
+        self.buttons.addStretch(1)
+        self.add_button(tr("Close"), self.close_requested.emit)
+        self.show_tool(of)
+
+    def show_tool(self, of: ToolRow) -> None:
+        """Shows a newer snapshot."""
+        self.of = of
+        word, tone = applies_now(of)
+        self._state.set_word(word, tone or "success")
+        self._why.setText(why(of))
+        self._options.set_chosen([of.tool.choice])
+        clear(self._grants)
+        if of.grants:
+            self._grants.addWidget(lines_box(self._theme, map(self._grant, of.grants)))
+
+    async def read(self) -> None:
+        """Reads the last answers to calls of the tool; shows that they are not known where that fails, and not an empty list."""
+        wanted = ActivityFilter(kinds=("approval",), servers=(self.of.server,), tools=(self.of.tool.tool,))
+        try:
+            self.show_answers(await self.hub.activity.get_activity(wanted, limit=MOST_ANSWERS))
+        except TooltrayError as error:
+            self._show_lines([self._line("", tr("Not known: {reason}", reason=error.problem.title))])
+
+    def show_answers(self, answers: Sequence[ActivityRow]) -> None:
+        """Shows the last answers to calls of the tool."""
+        lines = [
+            self._line(moment(entry.at, datetime.now()), " · ".join(filter(None, (answer_word(entry), entry.client, entry.touched))))
+            for entry in (each.entry for each in answers)
+        ]
+        self._show_lines(lines or [self._line("", tr("No recorded approvals or refusals."))])
+
+    def _show_lines(self, lines: Iterable[QHBoxLayout]) -> None:
+        clear(self._answers)
+        self._answers.addWidget(lines_box(self._theme, lines))
+
+    def _grant(self, grant: GrantSnapshot) -> QHBoxLayout:
+        line = row(margins=(0, 6, 0, 6))
+        until = tr("Until: {when}", when=granted_until(grant, datetime.now()))
+        words = f"{granted(grant)} · {granted_to(grant)} · {until}"
+        line.addWidget(ElidedLabel(self._theme, words), 1)
+        back = Button(self._theme, tr("Revoke"), small=True)
+        back.setAccessibleName(f"{tr('Revoke')}, {words}")
+        back.clicked.connect(partial(self._on_revoke, grant.id))
+        line.addWidget(back)
+        return line
+
+    def _line(self, when: str, text: str) -> QHBoxLayout:
+        line = row(margins=(0, 6, 0, 6))
+        if when:
+            label = Label(self._theme, when, "caption", "muted", tabular=True)
+            label.setFixedWidth(TIME_WIDTH)
+            line.addWidget(label)
+        line.addWidget(ElidedLabel(self._theme, text, "caption", "secondary" if when else "muted"), 1)
+        return line
+
+    def _on_changed(self) -> None:
+        if (chosen := self._options.chosen[0]) != self.of.tool.choice:
+            self.show_problem(None)
+            self._choose(self.of, chosen)
+
+    def _on_revoke(self, grant: str) -> None:
+        self.show_problem(None)
+        self._revoke(grant)
+
+    def _on_activity(self) -> None:
+        """Shows all calls of the tool on the Activity page."""
+        wanted = ActivityFilter(servers=(self.of.server,), tools=(self.of.tool.tool,))
+        self.close_requested.emit()
+        self.context.go(CallsWhere(wanted))
 
 
 class ToolApproval(View):

@@ -1,4 +1,5 @@
-"""What of an AI client's calls runs without asking, and how much of a result it gets at once."""
+"""What of an AI client's calls runs without asking, and how much of a result it gets at once; and what counts for every client without
+choices of its own."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -6,18 +7,32 @@ from functools import partial
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.approval.rule_sentences import covered
-from tooltray.ui.clients.client_words import GUARDS, OWN, RULES, client_title, guard_choices, rule_choices, rules_choice
+from tooltray.ui.approval.asking_section import AskingSection
+from tooltray.ui.approval.rule_choice import covered
+from tooltray.ui.clients.client_words import (
+    GUARDS,
+    OWN,
+    RULES,
+    client_title,
+    guard_choices,
+    mode_options,
+    mode_text,
+    reason,
+    rule_choices,
+    rules_choice,
+)
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.digits import take_digits
+from tooltray.ui.widgets.choice import Choice, OptionList
+from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
+WIDTH = 760
 LEAST, MOST = 500, 10_000_000  # tokens of a result, as the settings take them
 
 
@@ -162,3 +177,34 @@ class ResultLimit(SavedField):
     def _on_save(self) -> None:
         change = self._view.hub.views.set_result_limit(tokens=self._written, client=self._kind.client)
         self._view.run(change, then=self._read)
+
+
+class DefaultsSheet(SheetView):
+    """A sheet with the defaults; a choice applies at once."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view.context, tr("Defaults for all clients"), WIDTH)
+        theme = view.context.theme
+        self.body.addWidget(Label(theme, tr("Tool listing"), "heading"))
+        self._modes = OptionList(theme, mode_options(), name=tr("Tool listing"), may_be_empty=False)
+        self._modes.changed.connect(self._on_mode)
+        self.body.addWidget(self._modes)
+        self._text = Label(theme, "", "caption", "muted", wrap=True)
+        self.body.addWidget(self._text)
+        self._asking = AskingSection(self)
+        self.body.addWidget(self._asking)
+        self.set_first_focus(self.add_button(tr("Close"), self.close_requested.emit))
+
+    async def read(self) -> None:
+        """Reads the defaults, and shows them."""
+        for kind in await self.hub.views.get_client_modes():
+            if not kind.client:
+                self._show(kind)
+        await self._asking.read()
+
+    def _show(self, kind: ClientModeSnapshot) -> None:
+        self._modes.set_chosen([kind.mode])
+        self._text.setText(reason(kind) or mode_text(kind.mode))
+
+    def _on_mode(self) -> None:
+        self.run(self.hub.views.set_client_mode("", self._modes.chosen[0]), then=self.read)

@@ -1,20 +1,240 @@
-"""What is changed in AI clients' files: connecting, disconnecting, importing from them, and undoing that, each after a preview."""
+"""What is changed in AI clients' files: connecting, disconnecting, importing from them, and undoing that; and the sheet that shows what
+connecting or disconnecting changes before it is done, and then the outcome."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientChange, ClientEdit
-from tooltray.ui.clients import computer_words as said
-from tooltray.ui.clients.edits_sheet import EditsSheet
+from tooltray.ui.clients import client_words as said
+from tooltray.ui.clients.client_words import change_look, change_note, change_word, edit_word, undo_word
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.view import View
+from tooltray.ui.origins import visible_path
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.chip import Chip, StateBadge
+from tooltray.ui.widgets.choice import Option
+from tooltray.ui.widgets.code_view import DiffView
+from tooltray.ui.widgets.keyboard import add_accept_keys
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+
+WIDTH = 760
+FIRST_BLOCKS = 3  # as many as a sheet has room for
+DIFF_WIDTH = WIDTH - 2 * 24 - 2 * 14  # px; what margins of sheet and card leave
+HUNK = "@@"  # begins the line above each part; what stands before the first names the file
+
+
+def diff_lines(diff: str) -> list[str]:
+    """Returns the visible lines of a unified diff: without its headers, with a gap between hunks."""
+    lines: list[str] = []
+    is_in_hunk = False
+    for line in diff.splitlines():
+        if line.startswith(HUNK):
+            lines += [" …"] if is_in_hunk else []
+            is_in_hunk = True
+        elif is_in_hunk:
+            lines.append(line or " ")
+    return lines
+
+
+class EditBlock(Surface):
+    """The block of one file: its change, the difference, and a box. `changed`: the box was ticked or cleared."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, edit: ClientEdit, name: str) -> None:
+        super().__init__(theme, "surface.raised", "border", "m")
+        self.edit = edit
+        layout = column(self, margins=(14, 10, 14, 12), spacing=8)
+        head = row(spacing=8)
+        self._tick = Option(theme, edit_word(edit, name), is_round=False)
+        self._tick.setChecked(self.can_be_made and not edit.needs_own_yes)
+        self._tick.setEnabled(self.can_be_made)
+        self._tick.setAccessibleDescription(visible_path(edit.path))
+        self._tick.clicked.connect(self.changed)
+        head.addWidget(self._tick, 1)
+        if edit.needs_own_yes:
+            head.addWidget(Chip(theme, tr("Under version control"), "warning"))
+        layout.addLayout(head)
+        if edit.path:
+            layout.addWidget(CodeLabel(theme, visible_path(edit.path), "secondary"))
+        if edit.problem is not None:
+            layout.addWidget(Banner(theme, "error", title(edit.problem), sentences(edit.problem)))
+            return
+        if edit.needs_own_yes:
+            text = tr("Others get this file with the repository. It changes only if you tick it.")
+            layout.addWidget(Label(theme, text, "caption", "warning", wrap=True))
+        if edit.command:
+            layout.addWidget(Label(theme, tr("The client's own command does it:"), "caption", "muted"))
+            layout.addWidget(CodeLabel(theme, " ".join(quoted(word) for word in edit.command)))
+        if edit.diff:
+            layout.addWidget(DiffView(theme, diff_lines(edit.diff), tr("What changes in {file}", file=edit.path), width=DIFF_WIDTH))
+        elif not edit.command:
+            layout.addWidget(Label(theme, tr("Nothing has to change."), "caption", "muted"))
+
+    @property
+    def can_be_made(self) -> bool:
+        return self.edit.problem is None and bool(self.edit.diff or self.edit.command)
+
+    @property
+    def is_chosen(self) -> bool:
+        return self._tick.isChecked()
+
+    @property
+    def control(self) -> QWidget:
+        return self._tick
+
+
+class ChangeRow(QWidget):
+    """The outcome of one change.
+
+    Args:
+        undo: gets the change's id when the user wants it undone.
+    """
+
+    def __init__(self, theme: Theme, change: ClientChange, name: str, undo: Callable[[str], object]) -> None:
+        super().__init__()
+        layout = column(self, margins=(14, 10, 14, 10), spacing=4)
+        head = row(spacing=10)
+        words = change_word(change, name) if change.problem is None else name
+        head.addWidget(Label(theme, words, "strong"), 1)
+        head.addWidget(StateBadge(theme, change_look(change)))
+        if change.undo != "none" and change.problem is None:
+            button = Button(theme, tr("Undo"), small=True)
+            button.setAccessibleName(tr("Undo: {what}", what=words))
+            button.setToolTip(undo_word(change))
+            button.clicked.connect(lambda: undo(change.id))
+            head.addWidget(button)
+        layout.addLayout(head)
+        layout.addWidget(CodeLabel(theme, visible_path(change.path), "secondary"))
+        if change.problem is not None:
+            layout.addWidget(Banner(theme, "error", title(change.problem), sentences(change.problem)))
+        elif note := change_note(change):
+            layout.addWidget(Label(theme, note, "caption", "secondary", wrap=True))
+
+
+class EditsSheet(SheetView):
+    """A sheet with the changes of files. It decides nothing: a file under version control is changed only if the user ticked it."""
+
+    def __init__(self, files: "ClientFiles", edits: Sequence[ClientEdit]) -> None:
+        super().__init__(files.context, _title(edits, files.names), WIDTH)
+        self._files, self._names = files, files.names
+        self._is_busy = False
+        self._waiting = list(edits)  # whose blocks are not built yet
+        self._blocks: list[EditBlock] = []
+        text = tr("This is all that changes. Secrets are covered here. A copy of each file is kept for 30 days, for Undo.")
+        self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
+        self._cancel = self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.set_first_focus(self._cancel)
+        self._go = self.add_button("", self._on_go, "primary")
+        self._go.setToolTip("Ctrl+Enter")
+        add_accept_keys(self, self._on_go)
+        self._build(FIRST_BLOCKS)
+
+    def _build(self, count: int = 1) -> None:
+        """Builds some blocks, and the others after pending events: thirty diffs take half a second."""
+        for edit in self._waiting[:count]:
+            block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client))
+            block.changed.connect(self._draw)
+            self._blocks.append(block)
+            self.body.addWidget(block)
+        self._waiting = self._waiting[count:]
+        if self._waiting:
+            QTimer.singleShot(0, self, self._build)
+        self._draw()
+
+    @property
+    def blocks(self) -> Sequence[EditBlock]:
+        return tuple(self._blocks)
+
+    def show_changes(self, changes: Sequence[ClientChange]) -> None:
+        """Shows the outcome in place of the planned changes."""
+        self.show_problem(None)
+        clear(self.body)
+        self._blocks, self._waiting = [], []
+        box = Surface(self._theme, "surface.raised", "border", "m")
+        lines = column(box)
+        for index, change in enumerate(changes):
+            if index:
+                lines.addWidget(divider())
+            lines.addWidget(ChangeRow(self._theme, change, self._names.get(change.client, change.client), self._files.undo))
+        self.body.addWidget(box)
+        self._go.hide()
+        self._cancel.setText(tr("Close"))
+        self._cancel.setEnabled(True)
+        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why nothing could be changed; the ticks stay. None removes it."""
+        if problem is not None:
+            self._set_busy(False)
+        super().show_problem(problem)
+
+    def _chosen(self) -> list[EditBlock]:
+        return [block for block in self._blocks if block.is_chosen]
+
+    def _draw(self) -> None:
+        chosen = self._chosen()
+        self._go.setText(_go_word([block.edit for block in chosen or self._blocks], len(chosen)))
+        self._go.setEnabled(bool(chosen) and not self._is_busy and not self._waiting)  # a yes is for what has been shown
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._is_busy = is_busy
+        for block in self._blocks:
+            block.setEnabled(not is_busy)
+        self._draw()
+        if is_busy:
+            self._go.setText(tr("Writing…"))
+
+    def _on_go(self) -> None:
+        if self._go.isEnabled() and self._go.isVisibleTo(self):
+            self.show_problem(None)
+            edits = {block.edit.id: block.edit.revision for block in self._chosen()}
+            self._set_busy(True)
+            self.run(self._apply(edits))
+
+    async def _apply(self, edits: dict[str, str]) -> None:
+        changes = await self.hub.ai_clients.apply_client_edits(edits)
+        is_one = len(changes) == 1 and changes[0].problem is None and not change_note(changes[0])
+        if self.is_there and is_one:
+            self.close_requested.emit()
+        elif self.is_there:
+            self.show_changes(changes)
+        if is_one:
+            self._files.offer_undo(changes[0])
+        self._files.refresh()
+
+
+def _title(edits: Sequence[ClientEdit], names: Mapping[str, str]) -> str:
+    clients = list(dict.fromkeys(edit.client for edit in edits))
+    if len(clients) == 1:
+        return edit_word(edits[0], names.get(clients[0], clients[0]))
+    is_disconnecting = bool(edits) and all(edit.action == "disconnect" for edit in edits)
+    count = len(clients)
+    return tr("Disconnect {count} AI clients", count=count) if is_disconnecting else tr("Connect {count} AI clients", count=count)
+
+
+def _go_word(edits: Sequence[ClientEdit], count: int) -> str:
+    is_disconnecting = bool(edits) and all(edit.action in ("disconnect", "remove") for edit in edits)
+    if count > 1:
+        return tr("Change {count} files", count=count)
+    return tr("Disconnect") if is_disconnecting else tr("Mend") if edits and edits[0].action == "mend" else tr("Connect")
+
 
 Preview = Callable[[list[str]], Coroutine[object, object, Sequence[ClientEdit]]]
 
 
-class ClientFiles(View):
+class ClientFiles:
     """Changes AI clients' files as the user wants it.
 
     Args:
@@ -26,13 +246,6 @@ class ClientFiles(View):
         self.context, self._page, self._read = page.context, page, read
 
     @property
-    def is_there(self) -> bool:
-        return self._page.is_there
-
-    def show_problem(self, problem: Problem | None) -> None:
-        self._page.show_problem(problem)
-
-    @property
     def names(self) -> dict[str, str]:
         """The names of clients by their ids."""
         scan = self.context.scans.scan
@@ -40,23 +253,23 @@ class ClientFiles(View):
 
     def connect_or_disconnect(self, client: AiClient) -> None:
         """Opens the sheet with what the client's button would change."""
-        views = self.hub.ai_clients
-        self.run(self._preview(views.preview_disconnect if said.wants_disconnect(client) else views.preview_connect, [client.id]))
+        views = self.context.hub.ai_clients
+        self._page.run(self._preview(views.preview_disconnect if said.wants_disconnect(client) else views.preview_connect, [client.id]))
 
     def connect(self, clients: Sequence[str]) -> None:
         """Opens the sheet with what connecting these clients would change."""
-        self.run(self._preview(self.hub.ai_clients.preview_connect, clients))
+        self._page.run(self._preview(self.context.hub.ai_clients.preview_connect, clients))
 
     def import_from(self, clients: Sequence[str]) -> None:
         """Opens the sheet that imports servers from these clients, or from all."""
-        panel = ImportSheet(self.context, self.names, self._on_imported)
+        panel = ImportSheet(self.context, self.names, self.refresh)
         if (sheet := self.context.sheets.show(panel)) is not None:
             sheet.hold()
             panel.plan(clients)
 
     def undo(self, id: str) -> None:
         """Undoes a change."""
-        self.run(self._undone(id), then=self._read)
+        self._page.run(self._undone(id), then=self._read)
 
     async def _preview(self, preview: Preview, clients: Sequence[str]) -> None:
         """Opens the sheet with what would be changed; an open sheet of any kind stays."""
@@ -66,11 +279,11 @@ class ClientFiles(View):
         if not edits:
             self.context.say(tr("Nothing has to change."))
             return
-        self.context.sheets.show(EditsSheet(self.context, edits, self.names, applied=self._on_applied, undo=self.undo))
+        self.context.sheets.show(EditsSheet(self, edits))
 
     async def _undone(self, id: str) -> None:
         """Undoes a change; a failure leaves the file unchanged."""
-        change = await self.hub.ai_clients.undo_client_change(id)
+        change = await self.context.hub.ai_clients.undo_client_change(id)
         if change.problem is not None:
             raise TooltrayError(change.problem.title, change.problem.message, change.problem.hint)
         if isinstance(panel := self.context.sheets.panel, EditsSheet):
@@ -78,19 +291,12 @@ class ClientFiles(View):
         self.context.say(said.change_word(change, self.names.get(change.client, change.client)))
         self.context.scans.look()
 
-    def _on_applied(self, changes: Sequence[ClientChange]) -> None:
-        """Shows what was made: in its sheet, or one change without anything to know in a toast with Undo."""
-        panel = self.context.sheets.panel
-        if len(changes) == 1 and changes[0].problem is None and not said.change_note(changes[0]):
-            if isinstance(panel, EditsSheet):
-                panel.close_requested.emit()
-            name = self.names.get(changes[0].client, changes[0].client)
-            toast = self.context.offer_undo(said.change_word(changes[0], name))
-            toast.action_requested.connect(lambda: self.undo(changes[0].id))
-        elif isinstance(panel, EditsSheet):
-            panel.show_changes(changes)
-        self._on_imported()
+    def offer_undo(self, change: ClientChange) -> None:
+        """Shows in a toast what was changed, with Undo."""
+        toast = self.context.offer_undo(said.change_word(change, self.names.get(change.client, change.client)))
+        toast.action_requested.connect(lambda: self.undo(change.id))
 
-    def _on_imported(self) -> None:
+    def refresh(self) -> None:
+        """Looks for clients again, and reads what the page shows."""
         self.context.scans.look()
-        self.run(self._read())
+        self._page.run(self._read())

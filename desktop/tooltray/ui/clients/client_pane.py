@@ -12,15 +12,14 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientServer
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
-from tooltray.ui.clients import computer_words as said
+from tooltray.ui.clients import client_words as said
 from tooltray.ui.clients.client_approval import ClientApproval, ResultLimit
 from tooltray.ui.clients.client_rows import ClientRow
 from tooltray.ui.clients.client_table import profile_options
-from tooltray.ui.clients.client_words import MODES, mode_name, mode_text, project_name, project_source, reason, session_facts
-from tooltray.ui.figures import moment, since, tokens
+from tooltray.ui.figures import moment, since
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name, visible_path
-from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -38,40 +37,85 @@ MOST_SERVERS, MOST_CHANGES = 40, 5  # of one client, in full
 
 
 class ClientPane(DetailsPane):
-    """The details of an AI client; the page carries out what the user wants. Choices apply at once."""
+    """The details of an AI client; the page carries out what the user wants. Choices apply at once.
+
+    Attributes:
+        client: its row.
+    """
 
     def __init__(self, page: "ClientsPage", client: ClientRow) -> None:
         super().__init__(page.context.theme, client.name)
-        self._page = page
-        self._client = client
+        self._page, self.client, self._kind = page, client, client.kind
         self._changes: Sequence[ClientChange] = ()
         self._drawn: object = None  # what the parts that are built again were built of
         self._top = column(spacing=6)
         self.body.addLayout(self._top)
-        self._settings = _Settings(page, client.kind) if client.kind is not None else None
-        if self._settings is not None:
-            self._settings.add_to(self)
+        if client.kind is not None:
+            self._add_choices(client.kind)
         self._rest = column(spacing=6)
         self.body.addLayout(self._rest)
         self.body.addStretch(1)
         self._draw()
 
-    @property
-    def client(self) -> ClientRow:
-        return self._client
-
     def show_client(self, client: ClientRow, changes: Sequence[ClientChange]) -> bool:
         """Shows a newer row; returns False if another pane is needed, since its name in sessions has become known."""
-        if (client.kind is None) is not (self._settings is None):
+        if (client.kind is None) is not (self._kind is None):
             return False
-        self._client, self._changes = client, changes
+        self.client, self._kind, self._changes = client, client.kind, changes
         self._draw()
         return True
 
+    def _add_choices(self, kind: ClientModeSnapshot) -> None:
+        """Adds what the user can choose for the client: its profile, its approval, and what it sees."""
+        theme, page, choice = self._theme, self._page, QWidget()
+        self._profile = Choice(theme, [("", "")], name=tr("Profile"))
+        self._profile.chosen_changed.connect(self._on_profile)
+        self._edit = Button(theme, tr("Edit…"))
+        self._edit.setAccessibleName(tr("Edit the profile"))
+        self._edit.clicked.connect(lambda: page.edit_profile(self._profile.chosen))
+        line = row(choice, spacing=8)
+        line.addWidget(self._profile, 1)
+        line.addWidget(self._edit)
+        text = in_a_row(said.what_a_profile_is(), tr("A profile in the client's own config wins."))
+        self.add_section(tr("Profile"), choice, Label(theme, text, "caption", "muted", wrap=True))
+        self._approval, self._limit = ClientApproval(page, page.read, kind), ResultLimit(page, page.read, kind)
+        self.add_section(tr("Approval"), self._approval)
+        self._cost = Label(theme, "", "body", wrap=True, tabular=True)
+        self._meter = Meter(theme, tr("Tokens in the client's context"), height=4)
+        self._modes = Choice(theme, said.mode_options(), name=tr("Tool listing"))
+        self._modes.chosen_changed.connect(self._on_mode)
+        self._shown = Label(theme, "", "caption", "secondary", wrap=True)
+        self.add_section(tr("What it sees"), self._cost, self._meter, self._modes, self._shown)
+        self.add_section(tr("Largest result"), self._limit)
+
+    def _draw_choices(self, kind: ClientModeSnapshot) -> None:
+        client = self.client
+        self._profile.set_options(profile_options(client.name, self._page.profile_names))
+        self._profile.choose(kind.profile)
+        self._edit.setVisible(bool(kind.profile))
+        self._approval.set_kind(kind)
+        self._limit.set_kind(kind)
+        self._cost.setText(said.context_text(client))
+        self._meter.set_share(client.share)
+        self._cost.setVisible(client.tokens is not None)
+        self._meter.setVisible(client.tokens is not None and client.whole > 0)
+        self._modes.choose(kind.mode)
+        now = tr("Now: {mode}.", mode=said.mode_name(kind.shown_mode)) if kind.mode in ("", "automatic") else ""
+        self._shown.setText(" ".join(part for part in (now, said.reason(kind) or said.mode_text(kind.mode)) if part))
+
+    def _on_profile(self, chosen: str) -> None:
+        self._draw()  # as it is, until it is another one
+        self._page.choose_profile(self.client, chosen)
+
+    def _on_mode(self, chosen: str) -> None:
+        if self._kind is not None:
+            self._draw()  # as it is, until it is another one
+            self._page.run(self._page.hub.views.set_client_mode(self._kind.client, chosen), then=self._page.read)
+
     def _draw(self) -> None:
-        client, theme = self._client, self._theme
-        if self._settings is not None:
-            self._settings.show_client(client)
+        client, theme = self.client, self._theme
+        if self._kind is not None:
+            self._draw_choices(self._kind)
         drawn = (client.found, client.sessions, client.kind.profile if client.kind is not None else "", self._changes)
         if drawn == self._drawn:
             return  # a button that has the focus keeps it
@@ -97,23 +141,23 @@ class ClientPane(DetailsPane):
         return label
 
     def _state(self) -> QWidget:
-        widget, found = QWidget(), self._client.found
+        widget, found = QWidget(), self.client.found
         line = row(widget, spacing=12)
-        line.addWidget(StateBadge(self._theme, said.state_look(self._client)))
+        line.addWidget(StateBadge(self._theme, said.state_look(self.client)))
         if found is not None and found.is_installed:
             line.addWidget(Label(self._theme, said.presence(found), "caption", "secondary"))
         line.addStretch(1)
         return widget
 
     def _notes(self) -> list[QWidget]:
-        found = self._client.found
+        found = self.client.found
         notes = [(found.why_not, "warning"), (found.note, "secondary")] if found is not None else []
-        if self._client.kind is None:
+        if self._kind is None:
             notes.append((tr("Its profile and approval can be chosen once it has connected."), "secondary"))
         return [Label(self._theme, whole(Problem(text)), "body", tone, wrap=True) for text, tone in notes if text]
 
     def _buttons(self) -> list[QWidget]:
-        found, theme = self._client.found, self._theme
+        found, theme = self.client.found, self._theme
         if found is None:
             return []
         widget = QWidget()
@@ -123,7 +167,7 @@ class ClientPane(DetailsPane):
             link.setToolTip(tr("{name} then asks you whether to add Tooltray.", name=found.name))
             link.clicked.connect(lambda: self._open_link(found))
             line.addWidget(link)
-        elif word := said.button_word(self._client):
+        elif word := said.button_word(self.client):
             button = Button(theme, word, "danger" if said.wants_disconnect(found) else "secondary", small=True)
             button.clicked.connect(lambda: self._page.files.connect_or_disconnect(found))
             line.addWidget(button)
@@ -143,18 +187,18 @@ class ClientPane(DetailsPane):
             self._page.context.copy(found.link, tr("Nothing opens this link here. It is copied."))
 
     def _session(self, session: SessionSnapshot) -> QWidget:
-        widget, theme, kind = QWidget(), self._theme, self._client.kind
+        widget, theme, kind = QWidget(), self._theme, self._kind
         lines = column(widget, margins=(0, 2, 0, 6), spacing=2)
         line = row(spacing=8)
-        line.addWidget(ElidedLabel(theme, project_name(session.project), "strong"), 1)
+        line.addWidget(ElidedLabel(theme, said.project_name(session.project), "strong"), 1)
         line.addWidget(Label(theme, since(session.connected_at, datetime.now()), "caption", "secondary", tabular=True))
         lines.addLayout(line)
         if session.project is not None:
             lines.addWidget(CodeLabel(theme, visible_path(session.project.path), "secondary"))
-            facts = [project_source(session.project)]
+            facts = [said.project_source(session.project)]
         else:
             facts = [tr("Servers that need a project do not start for this client.")]
-        for fact in (*facts, *session_facts(session, kind.profile if kind is not None else "")):
+        for fact in (*facts, *said.session_facts(session, kind.profile if kind is not None else "")):
             lines.addWidget(Label(theme, fact, "caption", "secondary", wrap=True))
         folder = Button(theme, tr("Choose folder"), icon="folder", small=True)
         folder.clicked.connect(lambda: self._page.choose_folder(session.id))
@@ -166,7 +210,7 @@ class ClientPane(DetailsPane):
         widget, theme = QWidget(), self._theme
         line = row(widget, margins=(0, 2, 0, 2), spacing=8)
         words = column(spacing=0)
-        what = said.change_word(change, self._client.name)
+        what = said.change_word(change, self.client.name)
         words.addWidget(ElidedLabel(theme, what, "body"))
         words.addWidget(Label(theme, moment(change.at, datetime.now()), "caption", "muted", tabular=True))
         line.addLayout(words, 1)
@@ -178,68 +222,6 @@ class ClientPane(DetailsPane):
             line.addWidget(undo)
         widget.setToolTip(visible_path(change.path))
         return widget
-
-
-class _Settings:
-    """The sections of a pane in which the user chooses: profile, approval, and what the client sees."""
-
-    def __init__(self, page: "ClientsPage", kind: ClientModeSnapshot) -> None:
-        theme, self._page = page.context.theme, page
-        self._client = ClientRow("", "", kind)
-        self._profile = Choice(theme, [("", "")], name=tr("Profile"))
-        self._profile.chosen_changed.connect(self._on_profile)
-        self._edit = Button(theme, tr("Edit…"))
-        self._edit.setAccessibleName(tr("Edit the profile"))
-        self._edit.clicked.connect(lambda: page.edit_profile(self._client.kind.profile if self._client.kind else ""))
-        self._approval, self._limit = ClientApproval(page, page.read, kind), ResultLimit(page, page.read, kind)
-        self._cost = Label(theme, "", "body", wrap=True, tabular=True)
-        self._meter = Meter(theme, tr("Tokens in the client's context"), height=4)
-        self._modes = Choice(theme, [(mode, mode_name(mode)) for mode in MODES], name=tr("Tool listing"))
-        self._modes.chosen_changed.connect(self._on_mode)
-        self._shown = Label(theme, "", "caption", "secondary", wrap=True)
-
-    def add_to(self, pane: ClientPane) -> None:
-        """Adds the sections to the pane."""
-        theme, choice = self._page.context.theme, QWidget()
-        line = row(choice, spacing=8)
-        line.addWidget(self._profile, 1)
-        line.addWidget(self._edit)
-        note = Label(theme, tr("A profile in the client's own config wins."), "caption", "muted", wrap=True)
-        pane.add_section(tr("Profile"), choice, note)
-        pane.add_section(tr("Approval"), self._approval)
-        pane.add_section(tr("What it sees"), self._cost, self._meter, self._modes, self._shown)
-        pane.add_section(tr("Largest result"), self._limit)
-
-    def show_client(self, client: ClientRow) -> None:
-        """Shows what is true now."""
-        kind, costs = client.kind, client.costs
-        if kind is None:
-            return
-        self._client = client
-        self._profile.set_options(profile_options(self._page.profile_names))
-        self._profile.choose(kind.profile)
-        self._edit.setVisible(bool(kind.profile))
-        self._approval.set_kind(kind)
-        self._limit.set_kind(kind)
-        if costs is not None:
-            self._cost.setText(tr("{tokens} in its context", tokens=tokens(costs.shown_tokens, client.whole)))
-            self._meter.set_share(costs.shown_tokens / client.whole if client.whole else 0.0)
-        self._cost.setVisible(costs is not None)
-        self._meter.setVisible(costs is not None and client.whole > 0)
-        self._modes.choose(kind.mode)
-        is_default = mode_name(kind.shown_mode) if not kind.mode or kind.mode == "automatic" else ""
-        now = tr("Now: {mode}.", mode=is_default) if is_default else ""
-        self._shown.setText(" ".join(part for part in (now, reason(kind) or mode_text(kind.mode)) if part))
-
-    def _on_profile(self, chosen: str) -> None:
-        kind = self._client.kind
-        self._profile.choose(kind.profile if kind is not None else "")  # until it is so
-        self._page.choose_profile(self._client, chosen)
-
-    def _on_mode(self, chosen: str) -> None:
-        if (kind := self._client.kind) is not None:
-            self._modes.choose(kind.mode)  # until it is so
-            self._page.run(self._page.hub.views.set_client_mode(kind.client, chosen), then=self._page.read)
 
 
 def _fill(layout: QVBoxLayout, widgets: Sequence[QWidget]) -> None:

@@ -7,11 +7,12 @@ import msgspec
 
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
-from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_words import client_name, client_title, has_own_choices
 
 Group = tuple[str, str]
 """How tools are listed, and the profile: what decides the tokens in a client's context."""
+ANYONE: Group = ("", "")
+"""A client that nothing is known of."""
 
 
 class ClientRow(msgspec.Struct, frozen=True):
@@ -22,7 +23,7 @@ class ClientRow(msgspec.Struct, frozen=True):
         kind: its settings; None: its name in sessions is not known, so nothing can be chosen for it.
         found: what the scan found; None: not a client that Tooltray knows on this computer.
         sessions: the open ones.
-        costs: what definitions cost in its context; None: not known, or it does not use Tooltray.
+        tokens: of the definitions in its context; None: not known, or it does not use Tooltray.
         whole: the tokens of all tools of all servers.
     """
 
@@ -31,7 +32,7 @@ class ClientRow(msgspec.Struct, frozen=True):
     kind: ClientModeSnapshot | None = None
     found: AiClient | None = None
     sessions: tuple[SessionSnapshot, ...] = ()
-    costs: ToolCosts | None = None
+    tokens: int | None = None
     whole: int = 0
 
     @property
@@ -47,8 +48,13 @@ class ClientRow(msgspec.Struct, frozen=True):
         return is_set_up or bool(self.sessions) or (self.kind is not None and (self.kind.is_seen or has_own_choices(self.kind)))
 
     @property
+    def share(self) -> float:
+        """The part of all tools' tokens that is in its context."""
+        return (self.tokens or 0) / self.whole if self.whole else 0.0
+
+    @property
     def group(self) -> Group:
-        return (self.kind.shown_mode, self.kind.profile) if self.kind is not None else ("", "")
+        return (self.kind.shown_mode, self.kind.profile) if self.kind is not None else ANYONE
 
 
 class OtherClients(msgspec.Struct, frozen=True):

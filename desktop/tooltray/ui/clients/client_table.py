@@ -8,9 +8,9 @@ from PySide6.QtGui import QActionGroup, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QMenu, QStyleOptionViewItem
 
 from tooltray.ui import icons
-from tooltray.ui.clients import computer_words as said
+from tooltray.ui.clients import client_words as said
 from tooltray.ui.clients.client_rows import ClientRow, OtherClients, Row
-from tooltray.ui.figures import tokens
+from tooltray.ui.clients.client_words import what_a_profile_is
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
@@ -25,13 +25,13 @@ NARROW = {STATE: 150, CONTEXT: 144, PROFILE: 122, BUTTON: 108}
 ROOM_FOR_WIDE, ROOM_FOR_CONTEXT = 840, 670  # px; below the second, tokens are in the details only
 TILE, ARROW, GAP = 24, 14, 10
 NEW = "\0new"
-"""What is chosen for a profile that is still to be made."""
+"""What is chosen for a profile of the client's own, whose tools are still to be chosen."""
 NO_LOOK, NO_BAR = Look("state-off", "neutral", ""), (0.0, "", "")
 
 
-def profile_options(profiles: Sequence[str]) -> list[tuple[str, str]]:
+def profile_options(client: str, profiles: Sequence[str]) -> list[tuple[str, str]]:
     """Returns what can be chosen as the profile of a client."""
-    return [("", tr("Everything")), *((name, name) for name in profiles), (NEW, tr("New profile…"))]
+    return [("", tr("Everything")), *((name, name) for name in profiles), (NEW, tr("Choose tools for {client}…", client=client))]
 
 
 class ClientTable(Table):
@@ -43,7 +43,7 @@ class ClientTable(Table):
         columns = [
             Column(tr("Client"), lambda row: _others(row) if isinstance(row, OtherClients) else row.name, Kind.TEXT),
             Column(tr("State"), _of_client(said.state_look, NO_LOOK), Kind.STATE, WIDTHS[STATE], _of_client(said.state_tip, "")),
-            Column(tr("Context (tokens)"), _of_client(_bar, NO_BAR), Kind.BAR, WIDTHS[CONTEXT], _of_client(_tokens, "")),
+            Column(tr("Context (tokens)"), _of_client(_bar, NO_BAR), Kind.BAR, WIDTHS[CONTEXT], _of_client(said.context_text, "")),
             Column(tr("Profile"), _of_client(_profile, ""), Kind.QUIET, WIDTHS[PROFILE], _of_client(_profile_tip, "")),
             Column("", _of_client(said.button_word, ""), Kind.BUTTON, WIDTHS[BUTTON]),
         ]
@@ -104,7 +104,7 @@ class ClientTable(Table):
         menu.setAccessibleName(tr("Profile of {client}", client=row.name))
         menu.aboutToHide.connect(menu.deleteLater)
         group = QActionGroup(menu)
-        for value, title in profile_options(self._profiles):
+        for value, title in profile_options(row.name, self._profiles):
             if value == NEW:
                 menu.addSeparator()
             action = menu.addAction(title.replace("&", "&&"))
@@ -176,13 +176,7 @@ def _others(row: OtherClients) -> str:
 
 
 def _bar(row: ClientRow) -> tuple[float, str, str]:
-    if row.costs is None:
-        return NO_BAR
-    return row.costs.shown_tokens / row.whole if row.whole else 0.0, "chart.p50", f"{row.costs.shown_tokens:,}"
-
-
-def _tokens(row: ClientRow) -> str:
-    return tr("{tokens} in its context", tokens=tokens(row.costs.shown_tokens, row.whole)) if row.costs is not None else ""
+    return NO_BAR if row.tokens is None else (row.share, "chart.p50", f"{row.tokens:,}")
 
 
 def _profile(row: ClientRow) -> str:
@@ -190,4 +184,6 @@ def _profile(row: ClientRow) -> str:
 
 
 def _profile_tip(row: ClientRow) -> str:
-    return tr("{profile}. Alt+Down opens the choice.", profile=_profile(row)) if row.kind is not None else ""
+    if row.kind is None:
+        return ""
+    return f"{tr('{profile}. Alt+Down opens the choice.', profile=_profile(row))}\n{what_a_profile_is()}"

@@ -12,15 +12,13 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ClientListUpdated, ConfigChanged, SessionListChanged
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.foundation.snapshots.tools import ToolCosts
+from tooltray.ui.clients.client_approval import DefaultsSheet
 from tooltray.ui.clients.client_files import ClientFiles
 from tooltray.ui.clients.client_pane import ClientPane
-from tooltray.ui.clients.client_rows import ClientRow, Group, OtherClients, Row, client_rows, find_row
+from tooltray.ui.clients.client_rows import ANYONE, ClientRow, Group, OtherClients, Row, client_rows, find_row
 from tooltray.ui.clients.client_table import NEW, ClientTable
-from tooltray.ui.clients.computer_words import to_connect
-from tooltray.ui.clients.defaults_sheet import DefaultsSheet
-from tooltray.ui.clients.profile_sheet import ProfileSheet
-from tooltray.ui.clients.profiles_sheet import ProfilesSheet
+from tooltray.ui.clients.client_words import to_connect
+from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, ImportServers, OpenClient, Profiles
 from tooltray.ui.kit.page import Page
@@ -66,6 +64,7 @@ class ClientsPage(Page):
 
     Attributes:
         files: changes their files.
+        rows: the clients, first those that are here.
     """
 
     def __init__(self, context: PageContext) -> None:
@@ -76,11 +75,12 @@ class ClientsPage(Page):
         self._sessions: Sequence[SessionSnapshot] = ()
         self._profiles: Sequence[ProfileSnapshot] = ()
         self._changes: Sequence[ClientChange] = ()
-        self._costs: dict[Group, ToolCosts] = {}
+        self._tokens: dict[Group, int] = {}  # in the context of such clients
+        self._whole = 0  # tokens of all tools of all servers
         self._fresh: set[Group] = set()  # whose costs are read since something changed
         self._is_read = self._is_unfolded = self._is_scanned = False
         self._wanted = ""  # the client whose pane a link opens, when it is known
-        self._rows: list[ClientRow] = []
+        self.rows: list[ClientRow] = []
         self._again = Button(theme, tr("Rescan"), "ghost", "refresh")
         self._connect_all = Button(theme, tr("Connect all"), icon="plug")
         self._defaults, self._edit_profiles = Button(theme, tr("Defaults…")), Button(theme, tr("Profiles…"), icon="layers")
@@ -99,7 +99,8 @@ class ClientsPage(Page):
         self._waiting = EmptyState(theme, tr("Looking for AI clients…"), tr("This takes a moment at most."), [])
         copy = ("copy", tr("Copy the entry for an AI client"), tr("Paste it into one that Tooltray does not know"))
         text = tr("Tooltray looked for the settings of every supported client.")
-        self._nothing = EmptyState(theme, tr("No supported client found"), text, [copy])
+        others = ("plug", tr("Show supported clients"), tr("None of them is installed on this computer"))
+        self._nothing = EmptyState(theme, tr("No supported client found"), text, [copy, others])
         for content in (self._waiting, self._nothing, self.table):
             self._stack.addWidget(content)
         self.enable(False)
@@ -119,7 +120,7 @@ class ClientsPage(Page):
         self._defaults.clicked.connect(self._open_defaults)
         self._edit_profiles.clicked.connect(self._open_profiles)
         self._banner.take.clicked.connect(lambda: self.files.import_from([]))
-        self._nothing.way_chosen.connect(self.context.links.entry_copy_requested)
+        self._nothing.way_chosen.connect(lambda way: self._unfold() if way else self.context.links.entry_copy_requested.emit())
         self.table.row_chosen.connect(self._on_row)
         self.table.pressed.connect(self._on_button)
         self.table.profile_chosen.connect(self.choose_profile)
@@ -163,10 +164,13 @@ class ClientsPage(Page):
         self._changes = sorted(await self.hub.ai_clients.get_client_changes(), key=lambda change: -change.at)
         self._is_read = True
         self._draw()
-        wanted = {row.group: row.kind.client if row.kind else "" for row in self._rows if row.uses_tooltray}
-        for group, client in wanted.items():
+        wanted = {row.group: row.kind.client if row.kind else "" for row in self.rows if row.uses_tooltray}
+        for group, client in {**wanted, ANYONE: ""}.items() if wanted else ():
             if group not in self._fresh:
-                self._costs[group] = await views.get_tool_costs(client or None)
+                costs = await views.get_tool_costs(client or None)
+                self._tokens[group] = costs.shown_tokens
+                if group == ANYONE:
+                    self._whole = costs.tokens  # of any other, servers may be left out
                 self._fresh.add(group)
                 self._draw()
 
@@ -193,9 +197,8 @@ class ClientsPage(Page):
     def _draw(self, *_news: object) -> None:
         scan = self.context.scans.scan
         listed, others = client_rows(self._kinds, self._sessions, scan)
-        whole = max((costs.tokens for costs in self._costs.values()), default=0)
-        listed = [replace(each, costs=self._costs.get(each.group), whole=whole) if each.uses_tooltray else each for each in listed]
-        self._rows = [*listed, *others]
+        listed = [replace(each, tokens=self._tokens.get(each.group), whole=self._whole) if each.uses_tooltray else each for each in listed]
+        self.rows = [*listed, *others]
         fold = [OtherClients(len(others), self._is_unfolded)] if others else []
         self.table.set_profiles(self.profile_names)
         self.table.set_rows([*listed, *fold, *(others if self._is_unfolded else ())])
@@ -209,11 +212,11 @@ class ClientsPage(Page):
         self._draw_pane()
 
     def _draw_pane(self) -> None:
-        if self._wanted and (row := find_row(self._rows, self._wanted)) is not None:
+        if self._wanted and (row := find_row(self.rows, self._wanted)) is not None:
             self._wanted = ""
             self._open(row)
         elif (pane := self.pane) is not None:
-            newer = next((row for row in self._rows if row.key == pane.client.key), None) or find_row(self._rows, pane.client.name)
+            newer = next((row for row in self.rows if row.key == pane.client.key), None) or find_row(self.rows, pane.client.name)
             if newer is None:
                 self._split.close_details()
             elif not pane.show_client(newer, self._changes_of(newer)):
@@ -226,10 +229,15 @@ class ClientsPage(Page):
 
     def _on_row(self, row: Row) -> None:
         if isinstance(row, OtherClients):
-            self._is_unfolded = not self._is_unfolded
-            self._draw()
+            self._unfold()
         elif (pane := self.pane) is None or pane.client.key != row.key:
             self._open(row)
+
+    def _unfold(self) -> None:
+        """Shows the clients that are not installed, or hides them again."""
+        self._is_unfolded = not self._is_unfolded
+        self._draw()
+        self.table.setFocus()
 
     def _open(self, row: ClientRow) -> None:
         pane = ClientPane(self, row)
@@ -260,11 +268,12 @@ class ClientsPage(Page):
     # profiles
 
     def choose_profile(self, row: ClientRow, name: str) -> None:
-        """Gives a client another profile; NEW opens the sheet of a new one for it."""
+        """Gives a client another profile; NEW opens the sheet of its own one."""
         if (kind := row.kind) is None:
             return
         if name == NEW:
-            self._open_profile(None, client=kind.client)
+            own = tr("{client}'s tools", client=row.name)
+            self.open_profile(next((each for each in self._profiles if each.name == own), None), client=kind.client)
             return
         give = partial(self.hub.views.set_client_profile, kind.client)
         everything = tr("{client} gets everything", client=row.name)
@@ -274,10 +283,11 @@ class ClientsPage(Page):
     def edit_profile(self, name: str) -> None:
         """Opens the sheet of a profile."""
         if (profile := next((each for each in self._profiles if each.name == name), None)) is not None:
-            self._open_profile(profile)
+            self.open_profile(profile)
 
-    def _open_profile(self, profile: ProfileSnapshot | None, *, client: str = "", copy: bool = False) -> None:
-        sheet = ProfileSheet(self, profile, self._named_kinds, client=client, is_copy=copy)
+    def open_profile(self, profile: ProfileSnapshot | None, *, client: str = "", is_copy: bool = False) -> None:
+        """Opens the sheet of a profile, or of a new one, see ProfileSheet."""
+        sheet = ProfileSheet(self, profile, client=client, is_copy=is_copy)
         if isinstance(self.context.sheets.panel, ProfilesSheet):
             self.context.sheets.replace(sheet)
         elif self.context.sheets.show(sheet) is None:
@@ -285,7 +295,7 @@ class ClientsPage(Page):
         sheet.run(sheet.read_tools())
 
     def _open_profiles(self) -> None:
-        sheet = ProfilesSheet(self, self._open_profile)
+        sheet = ProfilesSheet(self)
         if self.context.sheets.show(sheet) is not None:
             sheet.run(sheet.read())
 
@@ -293,8 +303,3 @@ class ClientsPage(Page):
         sheet = DefaultsSheet(self)
         if self.context.sheets.show(sheet) is not None:
             sheet.run(sheet.read())
-
-    @property
-    def _named_kinds(self) -> list[tuple[ClientModeSnapshot, str]]:
-        """The clients that can have a profile, with their names: first those that are here."""
-        return [(row.kind, row.name) for row in self._rows if row.kind is not None]

@@ -12,23 +12,20 @@ from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.ui.clients import import_words as said
-from tooltray.ui.clients.candidate_table import MOST_LINES, CandidateDetails, CandidateTable
-from tooltray.ui.clients.import_progress import ImportProgressList
+from tooltray.ui.clients.import_tables import MOST_LINES, CandidateDetails, CandidateTable, ImportProgressList, add_problems
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.widgets.accept_keys import add_accept_keys
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.form import Form
 from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, clear, column, row
 
 WIDTH = 760
-MOST_PROBLEMS = 3  # of files, in full
 
 
 class ImportSheet(SheetView):
@@ -47,8 +44,7 @@ class ImportSheet(SheetView):
         self._names = names
         self._plan = ImportPlan()
         self._chosen: set[str] = set()
-        self._forms: dict[str, Form] = {}
-        self._boxes: dict[str, QWidget] = {}  # around them
+        self._forms: dict[str, tuple[QWidget, Form]] = {}  # for values that are missing, each with a box around it
         self._progress: ImportProgressList | None = None
         self._is_busy = False
         self._failed: set[str] = set()  # ids of those that can be tried again
@@ -78,12 +74,12 @@ class ImportSheet(SheetView):
         """Shows what can be imported."""
         theme = self._theme
         self.show_problem(None)
-        self._plan, self._forms, self._boxes = plan, {}, {}
+        self._plan, self._forms = plan, {}
         self._chosen.clear()
         self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen}
         clear(self._lines)
         self._cancel.setText(tr("Cancel"))
-        self._add_problems(plan.problems)
+        add_problems(theme, self._lines, "warning", [(title(each), sentences(each)) for each in plan.problems])
         if not plan.candidates:
             self._lines.addWidget(Label(theme, tr("No servers to import."), wrap=True))
             self._cancel.setText(tr("Close"))
@@ -113,8 +109,11 @@ class ImportSheet(SheetView):
         self._asked = QWidget()
         self._asked_lines = column(self._asked, spacing=12)
         self._lines.addWidget(self._asked)
-        self._keys = Label(theme, "", "body", "secondary", wrap=True)
-        self._lines.addWidget(self._keys_line())
+        self._keys_box, self._keys = QWidget(), Label(theme, "", "body", "secondary", wrap=True)
+        keys = row(self._keys_box, spacing=8)
+        keys.addWidget(Icon(theme, "key", 14, "accent.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
+        keys.addWidget(self._keys, 1)
+        self._lines.addWidget(self._keys_box)
         self._add_tidy()
         group = next((index for index, state in enumerate(said.GROUPS) if any(each.state == state for each in plan.candidates)), 0)
         self._tabs.choose(group)
@@ -125,20 +124,6 @@ class ImportSheet(SheetView):
         if problem is not None:
             self._set_busy(False)
         super().show_problem(problem)
-
-    def _add_problems(self, problems: Sequence[Problem]) -> None:
-        for problem in problems[:MOST_PROBLEMS]:
-            self._lines.addWidget(Banner(self._theme, "warning", title(problem), sentences(problem)))
-        if (more := len(problems) - MOST_PROBLEMS) > 0:
-            text = many(more, "1 more problem", "{count} more problems")
-            self._lines.addWidget(Label(self._theme, text, "caption", "muted"))
-
-    def _keys_line(self) -> QWidget:
-        self._keys_box = QWidget()
-        line = row(self._keys_box, spacing=8)
-        line.addWidget(Icon(self._theme, "key", 14, "accent.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(self._keys, 1)
-        return self._keys_box
 
     def _add_tidy(self) -> None:
         theme = self._theme
@@ -183,19 +168,17 @@ class ImportSheet(SheetView):
         return [each for each in self._plan.candidates if each.state == state]
 
     def _on_group(self, _index: int) -> None:
-        shown = self._shown_ones()
-        self._table.set_rows(shown)
+        self._table.set_rows(self._shown_ones())
         self._details.hide()
-        self._draw_all_button()
-        self._draw()
+        self._on_chosen()
 
-    def _draw_all_button(self) -> None:
-        free = [each for each in self._shown_ones() if said.can_be_chosen(each)]
-        self._all.setVisible(len(free) > 1)
-        self._all.setText(tr("Select none") if all(each.id in self._chosen for each in free) else tr("Select all"))
+    @property
+    def _free_ids(self) -> set[str]:
+        """The candidates of the tab that can be ticked."""
+        return {each.id for each in self._shown_ones() if said.can_be_chosen(each)}
 
     def _on_all(self) -> None:
-        free = {each.id for each in self._shown_ones() if said.can_be_chosen(each)}
+        free = self._free_ids
         if free <= self._chosen:
             self._chosen -= free
         else:
@@ -207,8 +190,11 @@ class ImportSheet(SheetView):
         self._on_chosen()
 
     def _on_chosen(self) -> None:
+        """Shows what is ticked now."""
         self._table.viewport().update()
-        self._draw_all_button()
+        free = self._free_ids
+        self._all.setVisible(len(free) > 1)
+        self._all.setText(tr("Select none") if free <= self._chosen else tr("Select all"))
         self._draw()
 
     def _draw(self) -> None:
@@ -244,11 +230,10 @@ class ImportSheet(SheetView):
                 box = QWidget()
                 lines = column(box, spacing=8)
                 lines.addWidget(Label(self._theme, tr("Values for {name}", name=candidate.name), "strong"))
-                form = self._forms[id] = Form(self._theme, candidate.asks)
-                lines.addWidget(form)
-                self._boxes[id] = box
+                self._forms[id] = box, Form(self._theme, candidate.asks)
+                lines.addWidget(self._forms[id][1])
                 self._asked_lines.addWidget(box)
-        for id, box in self._boxes.items():
+        for id, (box, _) in self._forms.items():
             box.setVisible(id in wanted)
         self._asked.setVisible(bool(wanted))
 
@@ -259,7 +244,7 @@ class ImportSheet(SheetView):
     def begin(self) -> None:
         """Imports what is ticked, if nothing is missing."""
         chosen = self._chosen_ones()
-        forms = {each.id: self._forms[each.id] for each in chosen if each.asks}
+        forms = {each.id: self._forms[each.id][1] for each in chosen if each.asks}
         wrong = [form for form in forms.values() if not form.check()]
         if wrong:
             wrong[0].focus()

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
@@ -213,8 +213,8 @@ class CheckDelegate(CellDelegate):
 
 
 class CheckTable(Table):
-    """A table with a check in each line. `switched` carries a line and whether to tick it, `row_chosen` a server whose tools the user wants
-    to see or hide.
+    """A table with a check in each line, used like a tree: the arrow and the name of a server show or hide its tools, the box ticks, and
+    so does the name of a tool. `switched` carries a line and whether to tick it, `row_chosen` a server to unfold or fold.
     """
 
     def __init__(self, theme: Theme, count: Callable[[Choice], str]) -> None:
@@ -232,6 +232,7 @@ class CheckTable(Table):
         )
         self.setItemDelegate(CheckDelegate(theme, self, columns))
         self._height = 0
+        self._pressed_at = 0.0  # px from the left
 
     def set_height(self, height: int) -> None:
         """Sets the height that the table has where there is room for it."""
@@ -246,5 +247,26 @@ class CheckTable(Table):
         choice = self.rows[index.row()] if index.isValid() else None
         if choice is not None and not choice.tool and event.key() == (Qt.Key.Key_Left if choice.is_open else Qt.Key.Key_Right):
             self.row_chosen.emit(choice)
+        elif choice is not None and choice.tool and event.key() == Qt.Key.Key_Left:
+            self.selectRow(next(place for place, each in enumerate(self.rows) if each.key == (choice.server, "")))
         else:
             super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed_at = event.position().x()
+        super().mousePressEvent(event)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.column() == 0 and self._pressed_at < LEFT + ARROW + 4:
+            self._choose(index.row())
+        else:
+            super()._on_clicked(index)
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        """Does nothing: a double click is one click."""
+
+    def _choose(self, place: int) -> None:
+        if self.rows[place].tool:
+            self._toggle(place)
+        else:
+            super()._choose(place)

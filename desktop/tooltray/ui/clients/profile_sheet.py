@@ -1,33 +1,35 @@
-"""The sheet that makes or changes a profile: its name, its servers and tools, and the clients that get it. Nothing applies before Save."""
+"""The sheet that makes or changes a profile, where nothing applies before Save; and the sheet that lists the profiles: each can be edited,
+duplicated and removed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
+from tooltray.ui.clients.client_words import client_title, profile_text, what_a_profile_is
 from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, profile_choice
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.setting_form import value_at
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.widgets import choice as widgets
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import SearchField
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 if TYPE_CHECKING:
     from tooltray.ui.clients.clients_page import ClientsPage
 
-WIDTH = 720
-NAME_WIDTH, CHOICE_WIDTH = 220, 220
+WIDTH, LIST_WIDTH, CHOICE_WIDTH = 720, 640, 220
 LIST_HEIGHT, LEAST_HEIGHT = 340, 150  # px; the rest of the list scrolls
 LONGEST_NAME, LONGEST_DESCRIPTION = 100, 500  # characters; the engine says more exactly what a name may be
+MOST_UNFOLDED = 100  # tools; more are found by the search, or server by server
 ALL, THESE = "all", "these"
 
 
@@ -36,8 +38,7 @@ class ProfileSheet(SheetView):
 
     Args:
         page: is read again afterwards, and undoes a removal.
-        kinds: the clients that can get it, with their names.
-        client: gets a new profile when it is saved.
+        client: gets the profile when it is saved; a new one is named after it, and all tools to choose from are listed.
         is_copy: the profile is a new one with the content of `profile`.
     """
 
@@ -45,32 +46,37 @@ class ProfileSheet(SheetView):
         self,
         page: "ClientsPage",
         profile: ProfileSnapshot | None,
-        kinds: Sequence[tuple[ClientModeSnapshot, str]],
         *,
         client: str = "",
         is_copy: bool = False,
     ) -> None:
-        is_new = profile is None or is_copy
-        super().__init__(page.context, tr("Profile {name}", name=profile.name) if profile and not is_copy else tr("New profile"), WIDTH)
+        names = {row.kind.client: row.name for row in page.rows if row.kind is not None}
+        what = tr("New profile") if profile is None or is_copy else tr("Profile {name}", name=profile.name)
+        super().__init__(page.context, tr("Tools for {client}", client=names[client]) if client else what, WIDTH)
         theme, servers, self._page = page.context.theme, page.context.servers.servers, page
-        self._profile = None if is_new else profile  # that is edited
-        self._names = {kind.client: name for kind, name in kinds}
-        self._has_it = [kind.client for kind, _ in kinds if self._profile is not None and kind.profile == self._profile.name]
-        self._gets_it = [client] if client else []
+        self._profile = edited = None if is_copy else profile
+        self._names = names  # of the clients that can get it
+        self._has_it = [row.kind.client for row in page.rows if edited and row.kind and row.kind.profile == edited.name]
+        self._gets_it = [client] if client and client not in self._has_it else []
+        self._unfolds = bool(client)
         self._choice = profile_choice(profile, servers)
         self._descriptions = {server.name: server.description for server in servers}
         self._opened: set[str] = set(profile.tools) if profile is not None else set()
-        suggested = profile.name if profile is not None else self._names.get(client, "")
+        own = tr("{client}'s tools", client=names[client]) if client else ""
+        suggested = profile.name if profile is not None else own
+        self.body.addWidget(ElidedLabel(theme, what_a_profile_is(), "body", "secondary"))  # one line: the list alone gives way
         fields = row(spacing=12)
-        self._name = self._field(fields, tr("Name"), LONGEST_NAME, _free(suggested, page.profile_names) if is_new else suggested)
+        self._name = self._field(fields, tr("Name"), LONGEST_NAME, _free(suggested, page.profile_names) if edited is None else suggested)
         self._description = self._field(fields, tr("Description"), LONGEST_DESCRIPTION, profile.description if profile is not None else "")
         self.body.addLayout(fields)
         self._add_list()
         self._add_clients()
         self._bridge = ElidedLabel(theme, "", "caption", "muted")
         self.body.addWidget(self._bridge)
+        if client:
+            self._bridge.hide()  # the client gets it without being started in another way
         self._add_buttons()
-        self.set_first_focus(self._table if client else self._name)
+        self.set_first_focus(self._search if client else self._name)
         self._name.textChanged.connect(self._on_name)
         self._on_name()
         self._draw()
@@ -78,6 +84,8 @@ class ProfileSheet(SheetView):
     async def read_tools(self) -> None:
         """Reads the tools of all servers; until then servers can only be ticked as a whole."""
         self._choice.list_tools(await self.hub.tools.get_tools())
+        if self._unfolds and sum(map(len, self._choice.tools.values())) <= MOST_UNFOLDED:
+            self._opened |= self._choice.tools.keys()
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:
@@ -184,9 +192,8 @@ class ProfileSheet(SheetView):
         self._draw()
 
     def _on_row(self, choice: Choice) -> None:
-        if not choice.tool:
-            self._opened ^= {choice.server}
-            self._draw()
+        self._opened ^= {choice.server}
+        self._draw()
 
     def _on_save(self) -> None:
         if self._save.isEnabled():
@@ -253,3 +260,56 @@ def _free(name: str, taken: Sequence[str]) -> str:
     """Returns a name that no profile has."""
     names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 3)))
     return next(each for each in names if each not in taken)
+
+
+class ProfilesSheet(SheetView):
+    """A sheet with all profiles.
+
+    Args:
+        page: undoes a removal after the sheet is closed.
+    """
+
+    def __init__(self, page: "ClientsPage") -> None:
+        super().__init__(page.context, tr("Profiles"), LIST_WIDTH)
+        self._page = page
+        self.body.addWidget(Label(self._theme, what_a_profile_is(), "body", "secondary", wrap=True))
+        self._lines = column()
+        self.body.addLayout(self._lines)
+        self.add_button(tr("Close"), self.close_requested.emit)
+        new = self.add_button(tr("New profile…"), lambda: page.open_profile(None), "primary", "plus")
+        self.set_first_focus(new)
+
+    async def read(self) -> None:
+        """Reads the profiles, and which clients have them."""
+        profiles, kinds = await self.hub.views.get_profiles(), await self.hub.views.get_client_modes()
+        self._show(sorted(profiles, key=lambda profile: profile.name.casefold()), kinds)
+
+    def _show(self, profiles: Sequence[ProfileSnapshot], kinds: Sequence[ClientModeSnapshot]) -> None:
+        clear(self._lines)
+        for index, profile in enumerate(profiles):
+            if index:
+                self._lines.addWidget(divider())
+            self._lines.addWidget(self._row(profile, [client_title(kind) for kind in kinds if kind.profile == profile.name]))
+        if not profiles:
+            self._lines.addWidget(Label(self._theme, tr("No profiles: every client gets everything."), "body", "muted", wrap=True))
+
+    def _row(self, profile: ProfileSnapshot, clients: Sequence[str]) -> QWidget:
+        widget, theme = QWidget(), self._theme
+        line = row(widget, margins=(0, 10, 0, 10), spacing=8)
+        words = column(spacing=2)
+        words.addWidget(ElidedLabel(theme, profile.name, "strong"))
+        if profile.description:
+            words.addWidget(ElidedLabel(theme, profile.description, "body", "secondary"))
+        words.addWidget(ElidedLabel(theme, profile_text(profile, clients), "caption", "muted"))
+        line.addLayout(words, 1)
+        actions: tuple[tuple[str, str, Callable[[], object]], ...] = (
+            (tr("Edit…"), tr("Edit {name}", name=profile.name), partial(self._page.open_profile, profile)),
+            (tr("Duplicate…"), tr("Duplicate {name}", name=profile.name), partial(self._page.open_profile, profile, is_copy=True)),
+            (tr("Remove"), tr("Remove {name}", name=profile.name), lambda: self.run(remove_profile(self._page, profile), then=self.read)),
+        )
+        for text, name, action in actions:
+            button = Button(theme, text, "danger" if action is actions[-1][2] else "secondary", small=True)
+            button.setAccessibleName(name)
+            button.clicked.connect(lambda _=False, action=action: action())
+            line.addWidget(button)
+        return widget

@@ -1,13 +1,13 @@
 """A box for an answer: text, and below it the pictures and files that were pasted, dropped or chosen. Knows nothing of reports."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QSizePolicy, QWidget
 from shiboken6 import isValid
 
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.ui.feedback.attachments import Attachment, AttachmentChip, Source, check_room, has_sources, read, sources_of
 from tooltray.ui.i18n import tr
@@ -23,12 +23,15 @@ LONGEST_PASTE = 100_000  # characters; a model gets no more, and a whole log pas
 
 
 class AnswerText(QPlainTextEdit):
-    """A text field; `sources_given` carries pasted or dropped files and pictures."""
+    """A text field.
 
-    sources_given = Signal(object)  # list[Source]
+    Args:
+        add: gets pasted or dropped files and pictures.
+    """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, add: Callable[[Sequence[Source]], object]) -> None:
         super().__init__()
+        self._add = add
         self.setFont(theme.font())
         self.setTabChangesFocus(True)
         self.setStyleSheet("QPlainTextEdit { border: none; background: transparent; }")
@@ -51,28 +54,27 @@ class AnswerText(QPlainTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if sources := sources_of(source):
-            self.sources_given.emit(sources)
+            self._add(sources)
         elif source.hasText():
             self.insertPlainText(source.text()[:LONGEST_PASTE])
 
 
 class AnswerBox(Surface):
-    """A box for an answer. `changed`: text or pictures have changed, or a file is being read. `refused` carries why a file was not
-    attached.
+    """A box for an answer.
+
+    Args:
+        changed: called when text or pictures have changed, or a file is being read.
+        refused: gets why a file was not attached.
     """
 
-    changed = Signal()
-    refused = Signal(object)  # Problem
-
-    def __init__(self, theme: Theme, spawn: Spawn) -> None:
+    def __init__(self, theme: Theme, spawn: Spawn, *, changed: Callable[[], object], refused: Callable[[Problem], object]) -> None:
         super().__init__(theme, "surface", "border.control", "m")
-        self._spawn = spawn
+        self._spawn, self._changed, self._refused = spawn, changed, refused
         self._reading = 0
         self._chips: list[AttachmentChip] = []
-        self.field = AnswerText(theme)
+        self.field = AnswerText(theme, self.add)
         self.field.installEventFilter(self)
-        self.field.sources_given.connect(self.add)
-        self.field.textChanged.connect(self.changed)
+        self.field.textChanged.connect(changed)
         layout = column(self, margins=(4, 4, 10, 10), spacing=4)
         layout.addWidget(self.field)
         line = row(margins=(8, 0, 0, 0))
@@ -125,7 +127,7 @@ class AnswerBox(Surface):
     def add(self, sources: Sequence[Source]) -> None:
         """Reads what was pasted, dropped or chosen and shows it; `refused` carries why something cannot be attached."""
         self._reading += 1
-        self.changed.emit()
+        self._changed()
         self._spawn(self._read(list(sources)), name="reading what was added to an answer")
 
     async def _read(self, sources: Sequence[Source]) -> None:
@@ -137,10 +139,10 @@ class AnswerBox(Surface):
                     self._take(attachment)
             except TooltrayError as error:
                 if isValid(self):
-                    self.refused.emit(error.problem)
+                    self._refused(error.problem)
         if isValid(self):  # the window may have been closed meanwhile
             self._reading -= 1
-            self.changed.emit()
+            self._changed()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Draws the text field's focus as the border of the whole box."""
@@ -150,18 +152,16 @@ class AnswerBox(Surface):
         return False
 
     def _take(self, attachment: Attachment) -> None:
-        chip = AttachmentChip(self._theme, attachment)
-        chip.remove_requested.connect(self._on_remove)
+        chip = AttachmentChip(self._theme, attachment, self._remove)
         self._chips.append(chip)
         self._tray.add(chip)
-        self.changed.emit()
+        self._changed()
 
-    def _on_remove(self, attachment: Attachment) -> None:
-        chip = next(each for each in self._chips if each.attachment is attachment)
+    def _remove(self, chip: AttachmentChip) -> None:
         self._chips.remove(chip)
         self._tray.remove(chip)
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.changed.emit()
+        self._changed()
 
     def _on_add(self) -> None:
         dialog = QFileDialog(self.window(), tr("Add a picture or file"))

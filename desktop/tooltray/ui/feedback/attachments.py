@@ -1,14 +1,14 @@
-"""Pictures and files that the user adds to an answer: read, checked and scaled down for display. Knows no widget. `read` blocks and belongs
-in a thread; it explains why a file cannot be attached before anything is sent."""
+"""Pictures and files that the user adds to an answer: read, checked, scaled down, and shown as chips. `read` blocks and belongs in a
+thread; it explains why a file cannot be attached before anything is sent."""
 
 import base64
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QMimeDatabase, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QMimeDatabase, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QImageWriter, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -146,21 +146,17 @@ def _read_file(path: str) -> Attachment:
         raise TooltrayError(tr("'{name}' is empty", name=name))
     if kind := picture_kind(data):
         return _picture(data, name, kind, found.st_size)
-    mime_type = _mime_type(path)
+    mime_type = QMimeDatabase().mimeTypeForFile(path).name() or BINARY
     if len(data) > LARGEST_FILE_BYTES:
         return Attachment(name, mime_type, found.st_size, path=os.path.abspath(path))
     return Attachment(name, BINARY if mime_type in PICTURES else mime_type, len(data), data)  # named like a picture, and none
-
-
-def _mime_type(path: str) -> str:
-    return QMimeDatabase().mimeTypeForFile(path).name() or BINARY
 
 
 def _picture(data: bytes, name: str, kind: str, size_bytes: int = 0) -> Attachment:
     size_bytes = max(len(data), size_bytes)
     if size_bytes > LARGEST_PICTURE_BYTES:
         what = tr("It has {size}; a picture may have {most}.", size=size_words(size_bytes), most=size_words(LARGEST_PICTURE_BYTES))
-        raise TooltrayError(tr("'{name}' is too large", name=name), what, tr("Cut out the part that matters."))
+        raise _too_large(name, what)
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -186,17 +182,17 @@ def _from_pixels(image: QImage) -> Attachment:
 
 
 def _check_pixels(name: str, size: QSize) -> None:
-    if max(size.width(), size.height()) > LONGEST_SIDE:
-        what = tr("It has {width} x {height} points; a side may have {most}.", width=size.width(), height=size.height(), most=LONGEST_SIDE)
-        raise TooltrayError(tr("'{name}' is too large", name=name), what, tr("Cut out the part that matters."))
-    if size.width() * size.height() > MOST_PIXELS:
-        what = tr(
-            "It has {width} x {height} points, more than {most} million.",
-            width=size.width(),
-            height=size.height(),
-            most=MOST_PIXELS // 10**6,
-        )
-        raise TooltrayError(tr("'{name}' is too large", name=name), what, tr("Cut out the part that matters."))
+    width, height = size.width(), size.height()
+    if max(width, height) > LONGEST_SIDE:
+        what = tr("It has {width} x {height} points; a side may have {most}.", width=width, height=height, most=LONGEST_SIDE)
+        raise _too_large(name, what)
+    if width * height > MOST_PIXELS:
+        millions = MOST_PIXELS // 10**6
+        raise _too_large(name, tr("It has {width} x {height} points, more than {most} million.", width=width, height=height, most=millions))
+
+
+def _too_large(name: str, what: str) -> TooltrayError:
+    return TooltrayError(tr("'{name}' is too large", name=name), what, tr("Cut out the part that matters."))
 
 
 def _thumbnail_size(size: QSize) -> QSize:
@@ -238,11 +234,13 @@ class RemoveButton(PaintedButton):
 
 
 class AttachmentChip(QWidget):
-    """A chip with an attached file. `remove_requested` is emitted by its button, or by Delete while the button has the focus."""
+    """A chip with an attached file.
 
-    remove_requested = Signal(object)  # Attachment
+    Args:
+        remove: removes it, when its button is pressed.
+    """
 
-    def __init__(self, theme: Theme, attachment: Attachment) -> None:
+    def __init__(self, theme: Theme, attachment: Attachment, remove: Callable[["AttachmentChip"], object]) -> None:
         super().__init__()
         self._theme, self.attachment = theme, attachment
         words = size_words(attachment.size_bytes)
@@ -255,7 +253,7 @@ class AttachmentChip(QWidget):
             self._write(words)
         self.remove = RemoveButton(theme, tr("Remove {name}", name=attachment.name), self)
         self.remove.move(self.width() - REMOVE_SIDE - 2, 2)
-        self.remove.clicked.connect(self._on_remove)
+        self.remove.clicked.connect(lambda: remove(self))
 
     def _write(self, words: str) -> None:
         line = row(self, margins=(10, 8, REMOVE_SIDE + 4, 8), spacing=8)
@@ -266,9 +264,6 @@ class AttachmentChip(QWidget):
         lines.addWidget(Label(self._theme, words, "caption", "muted"))
         lines.addStretch(1)
         line.addLayout(lines, 1)
-
-    def _on_remove(self) -> None:
-        self.remove_requested.emit(self.attachment)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, picture = self._theme, self.attachment.thumbnail

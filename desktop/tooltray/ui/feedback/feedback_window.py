@@ -4,16 +4,18 @@ It is shown without being activated, so that it never takes the keyboard from an
 continues when the window is closed."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl
 from PySide6.QtGui import (
     QCloseEvent,
     QDesktopServices,
     QDragEnterEvent,
     QDropEvent,
+    QGuiApplication,
     QHideEvent,
     QKeySequence,
     QShortcut,
@@ -23,32 +25,33 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
-from tooltray.foundation.tasks import TaskKeeper
+from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.ui import icons
+from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
 from tooltray.ui.feedback.answer_box import AnswerBox
 from tooltray.ui.feedback.attachments import Attachment, has_sources, sources_of
+from tooltray.ui.feedback.feedback_sheets import MOST_ENTRIES, HistorySheet, ReadyAnswers, ReadyAnswersSheet
 from tooltray.ui.feedback.feedback_words import headline, place_words, window_title
-from tooltray.ui.feedback.history_sheet import MOST, HistorySheet
-from tooltray.ui.feedback.link_question import LinkQuestion
-from tooltray.ui.feedback.ready_answers import ReadyAnswers, ReadyAnswersSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work, run_action
 from tooltray.ui.kit.page_context import Sheets
-from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.icon import IconTile
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.icon import Icon, IconTile
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import DialogWindow, Surface, column, divider, row
 from tooltray.ui.widgets.toast import NoteStack
+
+if TYPE_CHECKING:
+    from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 
 SIZE, NARROWEST = (640, 580), 440
 SUMMARY_LOWEST = 96  # px: three lines of a report stay in sight, however much is written below
 SECOND_MS = 1000
+LONGEST_ADDRESS = 2000  # characters of an address; longer ones are cut, and not opened
 SETTLING_MS = 700  # who was about to answer the report before must see that this is another one; as for calls that wait for a yes
 
 
@@ -59,96 +62,88 @@ class Draft(msgspec.Struct, frozen=True):
     attachments: tuple[Attachment, ...] = ()
 
 
-class FeedbackWindow(QWidget):
+class FeedbackWindow(DialogWindow):
     """A window for one report.
 
     Args:
-        read_ready: reads the ready answers for all windows.
+        owner: sends the answer, and hears that the window was closed.
+
+    Attributes:
+        request: the report.
+        has_ended: it waits no longer, although its window is still open.
+        box: takes the answer.
     """
 
-    answered = Signal(str, str, object)  # the report's id, a text, and Sequence[FeedbackAttachment]
-    closed = Signal()  # once
-
-    def __init__(self, theme: Theme, request: FeedbackSnapshot, *, hub: QtMcpPresenter, tasks: TaskKeeper, read_ready: Work) -> None:
+    def __init__(self, owner: "FeedbackWindows", request: FeedbackSnapshot) -> None:
         super().__init__(None, Qt.WindowType.Window)
         self.setObjectName("Window")
-        self._theme, self._request, self._hub, self._tasks, self._read_ready = theme, request, hub, tasks, read_ready
-        self._has_ended = False  # it waits no longer, and not because of this window
-        self._is_sending = False
-        self.sheets = Sheets(theme, self)
+        self._owner, self._theme, self.request = owner, owner.theme, request
+        self.has_ended = self._is_sending = False
+        self.sheets = Sheets(self._theme, self)
         for attribute in (Qt.WidgetAttribute.WA_ShowWithoutActivating, Qt.WidgetAttribute.WA_StyledBackground):
             self.setAttribute(attribute)
         self.setWindowIcon(icons.app_icon())
         self.setAcceptDrops(True)
         self.resize(*SIZE)
         self.setMinimumWidth(NARROWEST)
-        self._notes = NoteStack(theme)
-        self._summary = MarkdownView(theme, "")
-        self._ready = ReadyAnswers(theme)
-        self._box = AnswerBox(theme, tasks.spawn)
+        self._notes = NoteStack(self._theme)
+        self._summary = MarkdownView(self._theme, "")
+        self._summary.link_chosen.connect(self._on_link)
+        self.box = AnswerBox(self._theme, owner.tasks.spawn, changed=self._draw, refused=self._show_error)
+        self._ready = ReadyAnswers(self._theme, choose=self.box.append, edit=self._on_edit_ready)
         self._clock = QTimer(self, interval=SECOND_MS)
+        self._clock.timeout.connect(self._tick)
         self._settling = QTimer(self, interval=SETTLING_MS, singleShot=True)
+        self._settling.timeout.connect(self._draw)
         self._lay_out()
-        self._connect()
+        self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
+        QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         self.retranslate()
         self.show_request(request)
 
     @property
-    def request(self) -> FeedbackSnapshot:
-        return self._request
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the report has ended while its window is still open."""
-        return self._has_ended
-
-    @property
     def draft(self) -> Draft:
-        return Draft(self._box.text, tuple(self._box.attachments))
+        return Draft(self.box.text, tuple(self.box.attachments))
 
     @property
     def sheet(self) -> Sheet | None:
         return self.sheets.sheet
 
-    @property
-    def box(self) -> AnswerBox:
-        return self._box
-
     def show_request(self, request: FeedbackSnapshot) -> None:
         """Shows a report, the first or a newer one; what the user has written stays."""
-        if request.id != self._request.id:
+        if request.id != self.request.id:
             self._on_replaced()
-        self._request, self._has_ended = request, False
+        self.request, self.has_ended = request, False
         self._summary.set_markdown(request.summary)
         self._name_it()
         self._draw()
 
     def take_over(self, draft: Draft) -> None:
         """Takes over the draft of the previous report, which ended before its answer arrived."""
-        self._box.set_content(draft.text, draft.attachments)
+        self.box.set_content(draft.text, draft.attachments)
         self._on_replaced()
         self._draw()
 
     def set_draft(self, draft: Draft) -> None:
         """Restores a draft, and shows that it was restored."""
-        self._box.set_content(draft.text, draft.attachments)
+        self.box.set_content(draft.text, draft.attachments)
         self._notes.add_banner("info", tr("Your unsent draft is restored."))
 
     def set_ready_answers(self, answers: Sequence[str]) -> None:
         self._ready.set_answers(answers)
 
     def show_problem(self, problem: Problem) -> None:
-        """Shows that the answer could not be sent, or that something could not be attached."""
+        """Shows that the answer could not be sent."""
         self._is_sending = False
-        self._notes.add_banner("error", title(problem), sentences(problem))
+        self._show_error(problem)
         self._draw()
 
     def end(self) -> None:
         """Marks the report as ended. A window with a draft stays open."""
-        if self._has_ended:
+        if self.has_ended:
             return
-        self._has_ended = True
-        if self._box.is_empty and not self._box.is_reading:
+        self.has_ended = True
+        if self.box.is_empty and not self.box.is_reading:
             QTimer.singleShot(0, self, self._close_if_ended)  # a newer report of the same news takes the window over
         else:
             text = tr("What you wrote stays here for its next report.")
@@ -183,6 +178,7 @@ class FeedbackWindow(QWidget):
         words.addWidget(self._place)
         line.addLayout(words, 1)
         self._history = Button(theme, "", "ghost", "clock", small=True)
+        self._history.clicked.connect(self._on_history)
         line.addWidget(self._history)
         return line
 
@@ -194,7 +190,7 @@ class FeedbackWindow(QWidget):
         body.addWidget(self._notes)
         body.addWidget(box, 1)
         body.addWidget(self._ready)
-        body.addWidget(self._box)
+        body.addWidget(self.box)
         return body
 
     def _foot(self) -> QHBoxLayout:
@@ -203,21 +199,9 @@ class FeedbackWindow(QWidget):
         line.addWidget(self._hint, 1)
         self._send = Button(self._theme, "", "primary", "send", heeds_enter=False)
         self._send.setToolTip("Ctrl+Enter")
+        self._send.clicked.connect(self._on_send)
         line.addWidget(self._send)
         return line
-
-    def _connect(self) -> None:
-        self._clock.timeout.connect(self._tick)
-        self._settling.timeout.connect(self._draw)
-        self._summary.link_chosen.connect(self._on_link)
-        self._ready.chosen.connect(self._box.append)
-        self._ready.edit_requested.connect(self._on_edit_ready)
-        self._box.changed.connect(self._draw)
-        self._box.refused.connect(self._on_refused)
-        self._history.clicked.connect(self._on_history)
-        self._send.clicked.connect(self._on_send)
-        self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
-        QShortcut(QKeySequence("Ctrl+W"), self, self.close)
 
     # what it says
 
@@ -226,37 +210,37 @@ class FeedbackWindow(QWidget):
         self._summary.setAccessibleName(tr("What was done"))
         self._history.setText(tr("History"))
         self._ready.retranslate()
-        self._box.retranslate()
+        self.box.retranslate()
         self._name_it()
         self._draw()
 
     def _name_it(self) -> None:
-        self.setWindowTitle(window_title(self._request))
-        self._title.set_text(headline(self._request))
+        self.setWindowTitle(window_title(self.request))
+        self._title.set_text(headline(self.request))
         self._tick()
 
     def _tick(self) -> None:
-        self._place.set_text(place_words(self._request, time.time()))
+        self._place.set_text(place_words(self.request, time.time()))
 
     def _draw(self) -> None:
         self._send.setText(tr("Sending…") if self._is_sending else tr("Send"))
-        is_busy = self._is_sending or self._settling.isActive() or self._box.is_reading
-        self._send.setEnabled(not (is_busy or self._has_ended or self._box.is_empty))
+        is_busy = self._is_sending or self._settling.isActive() or self.box.is_reading
+        self._send.setEnabled(not (is_busy or self.has_ended or self.box.is_empty))
         self._hint.setText(self._hint_words())
 
     def _hint_words(self) -> str:
-        if self._box.is_reading:
+        if self.box.is_reading:
             return tr("Reading what you added…")
-        if self._has_ended:
+        if self.has_ended:
             return tr("Closing the window keeps what you wrote for the next report of this project, while Tooltray runs.")
-        if self._box.is_empty:
+        if self.box.is_empty:
             return tr('Closing sends "no answer".')
         return tr('Closing sends "no answer". Your draft is kept for the next report while Tooltray runs.')
 
     def _on_replaced(self) -> None:
         """Shows that a newer report has replaced the one that the user was reading."""
         self._notes.clear()
-        text = "" if self._box.is_empty else tr("What you wrote is still here, and was not sent.")
+        text = "" if self.box.is_empty else tr("What you wrote is still here, and was not sent.")
         self._notes.add_banner("info", tr("This is a newer report, in the place of the one before."), text)
         self._settling.start()
 
@@ -267,29 +251,21 @@ class FeedbackWindow(QWidget):
             self._notes.clear()
             self._is_sending = True
             self._draw()
-            sent: list[FeedbackAttachment] = [each.for_engine() for each in self._box.attachments]
-            self.answered.emit(self._request.id, self._box.text.strip(), sent)
+            self._owner.answer(self, self.box.text.strip(), [each.for_engine() for each in self.box.attachments])
 
-    def _on_refused(self, problem: Problem) -> None:
+    def _show_error(self, problem: Problem) -> None:
         self._notes.add_banner("error", title(problem), sentences(problem))
 
     def _on_link(self, address: str) -> None:
-        question = LinkQuestion(self._theme, address)
-        question.open_requested.connect(self._on_open)
-        question.closed.connect(partial(self._notes.remove, question))
-        self._notes.add(question)
-
-    def _on_open(self, address: str) -> None:
-        if not QDesktopServices.openUrl(QUrl(address)):
-            self.show_problem(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
+        self._notes.add(LinkQuestion(self._theme, address, show_error=self._show_error, close=self._notes.remove))
 
     def _on_history(self) -> None:
-        sheet = HistorySheet(self._theme, self._request.project_name)
+        sheet = HistorySheet(self._theme, self.request.project_name)
         if self._open(sheet):
             self._run(partial(self._read_history, sheet), sheet)
 
     async def _read_history(self, sheet: HistorySheet) -> None:
-        entries = await self._hub.feedback.get_feedback_history(self._request.project_path, MOST)
+        entries = await self._owner.hub.feedback.get_feedback_history(self.request.project_path, MOST_ENTRIES)
         if isValid(sheet):
             sheet.show_entries(entries)
 
@@ -300,10 +276,10 @@ class FeedbackWindow(QWidget):
         self._run(partial(self._save_ready, sheet, answers), sheet)
 
     async def _save_ready(self, sheet: ReadyAnswersSheet, answers: list[str]) -> None:
-        await self._hub.feedback.set_ready_answers(answers)
+        await self._owner.hub.feedback.set_ready_answers(answers)
         if isValid(sheet):
             sheet.close_requested.emit()
-        await self._read_ready()
+        await self._owner.read_ready_answers()
 
     def _open(self, panel: SheetFrame) -> bool:
         """Opens a sheet unless another one is open. Disables the sending keys meanwhile: a sheet has the same keys for its own button, and
@@ -326,10 +302,10 @@ class FeedbackWindow(QWidget):
             if isValid(sheet):
                 sheet.show_problem(problem)
 
-        run_action(self._tasks, work, show, name="feedback")
+        run_action(self._owner.tasks, work, show, name="feedback")
 
     def _close_if_ended(self) -> None:
-        if self._has_ended:
+        if self.has_ended:
             self.close()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -339,14 +315,14 @@ class FeedbackWindow(QWidget):
     def dropEvent(self, event: QDropEvent) -> None:
         if sources := sources_of(event.mimeData()):
             event.acceptProposedAction()
-            self._box.add(sources)
+            self.box.add(sources)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._clock.start()
         self._tick()
         if self.focusWidget() is None:
-            self._box.field.setFocus(Qt.FocusReason.OtherFocusReason)  # for the moment when the person comes here
+            self.box.field.setFocus(Qt.FocusReason.OtherFocusReason)  # for the moment when the person comes here
 
     def event(self, event: QEvent) -> bool:
         is_done = super().event(event)
@@ -365,4 +341,49 @@ class FeedbackWindow(QWidget):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         super().closeEvent(event)
-        self.closed.emit()
+        self._owner.take_closed(self)
+
+
+class LinkQuestion(Surface):
+    """A question before a link is opened.
+
+    Args:
+        show_error: gets why the link could not be opened.
+        close: removes the question.
+    """
+
+    def __init__(self, theme: Theme, address: str, *, show_error: Callable[[Problem], object], close: Callable[[QWidget], object]) -> None:
+        url = QUrl(address)
+        can_open = can_follow(url) and len(address) <= LONGEST_ADDRESS
+        super().__init__(theme, "info.subtle" if can_open else "warning.subtle", None, "m")
+        self._address, self._show_error, self._close = address, show_error, close
+        tone = "info" if can_open else "warning"
+        line = row(self, margins=(12, 8, 8, 8), spacing=10)
+        line.addWidget(Icon(theme, "globe" if can_open else "alert", 16, f"{tone}.text"), 0, Qt.AlignmentFlag.AlignTop)
+        words = column(spacing=2)
+        title = tr("This link leads to {host}", host=host_of(url)) if can_open else tr("This link leads to no web page. It is not opened.")
+        words.addWidget(Label(theme, title, "caption_strong", tone, wrap=True))
+        words.addWidget(CodeLabel(theme, address[:LONGEST_ADDRESS], "secondary"))
+        if can_open and url.scheme() == "http" and url.host() not in LOOPBACK:
+            words.addWidget(Label(theme, tr("The connection is not encrypted: others can read along."), "caption", tone, wrap=True))
+        line.addLayout(words, 1)
+        self.setAccessibleName(f"{title} {address[:LONGEST_ADDRESS]}")
+        if can_open:
+            button = Button(theme, tr("Open page"), small=True)
+            button.clicked.connect(self._on_open)
+            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        copy = IconButton(theme, "copy", tr("Copy the address"), small=True)
+        copy.clicked.connect(self._on_copy)
+        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
+        away = IconButton(theme, "x", tr("Close"), small=True)
+        away.clicked.connect(lambda: close(self))
+        line.addWidget(away, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _on_open(self) -> None:
+        if not QDesktopServices.openUrl(QUrl(self._address)):
+            self._show_error(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
+        self._close(self)
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._address)
+        self._close(self)

@@ -25,25 +25,6 @@ STEP = 32  # px from one window to the next where they do not fit side by side
 MOST_DRAFTS = 10  # projects; the oldest is forgotten
 
 
-class Drafts:
-    """Drafts of answers that were not sent."""
-
-    def __init__(self) -> None:
-        self._drafts: dict[tuple[str, str], Draft] = {}
-
-    def keep(self, request: FeedbackSnapshot, draft: Draft) -> None:
-        """Keeps a draft unless it is empty."""
-        if draft.text.strip() or draft.attachments:
-            self.take(request)
-            self._drafts[whose(request)] = draft
-            if len(self._drafts) > MOST_DRAFTS:
-                self._drafts.pop(next(iter(self._drafts)))
-
-    def take(self, request: FeedbackSnapshot) -> Draft | None:
-        """Returns and drops the draft of the previous report."""
-        return self._drafts.pop(whose(request), None)
-
-
 class FeedbackWindows(QObject):
     """The open feedback windows. `asked`: a window was opened without the keyboard, so the user may not notice it."""
 
@@ -51,9 +32,9 @@ class FeedbackWindows(QObject):
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         super().__init__()
-        self._theme, self._hub, self._tasks = theme, hub, tasks
+        self.theme, self.hub, self.tasks = theme, hub, tasks
         self._windows: dict[str, FeedbackWindow] = {}
-        self._drafts = Drafts()
+        self._drafts: dict[tuple[str, str], Draft] = {}  # that were not sent, the oldest first
         self._answers: list[str] = []  # that stand ready
         hub.on(FeedbackAsked, lambda news: self._on_asked(news.request), self)
         hub.on(FeedbackEnded, lambda news: self._on_ended(news.id), self)
@@ -73,13 +54,13 @@ class FeedbackWindows(QObject):
     def close(self) -> None:
         """Closes all windows without answering their reports; drafts are kept."""
         for window in self.windows:
-            self._drafts.keep(window.request, window.draft)
+            self._keep_draft(window)
             self._drop(window)
 
     # the hub
 
     def _on_snapshot_changed(self) -> None:
-        has_hub = self._hub.snapshot is not None
+        has_hub = self.hub.snapshot is not None
         if has_hub and not self._has_hub:
             self._do(self._catch_up)
         elif not has_hub:  # the engine is gone, and with it those who would get an answer
@@ -88,7 +69,7 @@ class FeedbackWindows(QObject):
 
     async def _catch_up(self) -> None:
         """Shows reports that were waiting before, as when the desktop takes over from a hub without a window."""
-        for request in await self._hub.feedback.get_feedback_requests():
+        for request in await self.hub.feedback.get_feedback_requests():
             if request.id not in self._windows:
                 self._on_asked(request)
 
@@ -110,18 +91,16 @@ class FeedbackWindows(QObject):
         return next((each for each in self._windows.values() if each.has_ended and whose(each.request) == wanted), None)
 
     def _open(self, request: FeedbackSnapshot) -> None:
-        window = FeedbackWindow(self._theme, request, hub=self._hub, tasks=self._tasks, read_ready=self._read_ready_answers)
+        window = FeedbackWindow(self, request)
         window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
-        window.answered.connect(partial(self._on_answered, window))
-        window.closed.connect(partial(self._on_closed, window))
         window.set_ready_answers(self._answers)
-        if (draft := self._drafts.take(request)) is not None:
+        if (draft := self._drafts.pop(whose(request), None)) is not None:
             window.set_draft(draft)
         window.move(place_for(len(self._windows), window.size(), QGuiApplication.primaryScreen().availableGeometry()))
         self._windows[request.id] = window
         window.show()
         QApplication.alert(window)
-        self._do(self._read_ready_answers)
+        self._do(self.read_ready_answers)
 
     def _on_ended(self, id: str) -> None:
         if (window := self._windows.get(id)) is not None:
@@ -129,28 +108,29 @@ class FeedbackWindows(QObject):
 
     # a person
 
-    def _on_answered(self, window: FeedbackWindow, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
-        del self._windows[id]  # the report ends by this answer, and its end is none that has to be told
-        self._do(partial(self._answer, window, id, text, attachments))
+    def answer(self, window: FeedbackWindow, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
+        """Sends the answer of a window."""
+        del self._windows[window.request.id]  # the report ends by this answer, and its end is none that has to be told
+        self._do(partial(self._answer, window, text, attachments))
 
-    async def _answer(self, window: FeedbackWindow, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
+    async def _answer(self, window: FeedbackWindow, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
         try:
-            await self._hub.feedback.answer_feedback(id, text, attachments)
+            await self.hub.feedback.answer_feedback(window.request.id, text, attachments)
         except TooltrayError as error:
             await self._take_back(window, error.problem)
             return
         if not window.isVisible():  # somebody has closed it meanwhile, and what they wrote has arrived all the same
-            self._drafts.take(window.request)
+            self._drafts.pop(whose(window.request), None)
         self._drop(window)
 
     async def _take_back(self, window: FeedbackWindow, problem: Problem) -> None:
         """Shows that an answer did not arrive, in its window, which is opened again if it was closed."""
-        self._drafts.take(window.request)
+        self._drafts.pop(whose(window.request), None)
         self._windows[window.request.id] = window
         window.show()
         window.show_problem(problem)
         with contextlib.suppress(TooltrayError):
-            waiting = await self._hub.feedback.get_feedback_requests()
+            waiting = await self.hub.feedback.get_feedback_requests()
             if window in self.windows and all(each.id != window.request.id for each in waiting):
                 self._let_go(window)
 
@@ -164,28 +144,36 @@ class FeedbackWindows(QObject):
         newer.take_over(window.draft)
         self._drop(window)
 
-    def _on_closed(self, window: FeedbackWindow) -> None:
-        self._drafts.keep(window.request, window.draft)
+    def take_closed(self, window: FeedbackWindow) -> None:
+        """Keeps the draft of a window that the user has closed; its report gets no answer."""
+        self._keep_draft(window)
         if window not in self._windows.values():
             return  # its answer is on its way
         if not window.has_ended:
-            self._do(partial(self._hub.feedback.dismiss_feedback, window.request.id))
+            self._do(partial(self.hub.feedback.dismiss_feedback, window.request.id))
         self._drop(window)
+
+    def _keep_draft(self, window: FeedbackWindow) -> None:
+        if not window.box.is_empty:
+            self._drafts.pop(whose(window.request), None)
+            self._drafts[whose(window.request)] = window.draft
+            if len(self._drafts) > MOST_DRAFTS:
+                self._drafts.pop(next(iter(self._drafts)))
 
     def _drop(self, window: FeedbackWindow) -> None:
         self._windows.pop(window.request.id, None)
-        window.closed.disconnect()
         window.hide()
         window.deleteLater()
 
-    async def _read_ready_answers(self) -> None:
-        self._answers = await self._hub.feedback.get_ready_answers()
+    async def read_ready_answers(self) -> None:
+        """Reads the ready answers for all windows."""
+        self._answers = await self.hub.feedback.get_ready_answers()
         for window in self.windows:
             window.set_ready_answers(self._answers)
 
     def _do(self, work: Work) -> None:
         """Calls the engine in the background; ignores a failure, which no window is left to show."""
-        run_action(self._tasks, work, lambda _: None, name="feedback")
+        run_action(self.tasks, work, lambda _: None, name="feedback")
 
 
 def whose(request: FeedbackSnapshot) -> tuple[str, str]:

@@ -3,8 +3,19 @@
 import os
 from datetime import datetime
 
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
+
+READY_ANSWERS = (Phrase("Continue"), Phrase("Looks good, commit it"), Phrase("Show me the diff"), Phrase("Stop here"))
+OUTCOMES = {
+    "answered": Phrase("You answered"),
+    "dismissed": Phrase("You closed it without an answer"),
+    "expired": Phrase("No answer in time"),
+    "withdrawn": Phrase("The AI client gave up"),
+    "replaced": Phrase("A newer report took its place"),
+    "waiting": Phrase("Waits for an answer"),
+}
 
 
 def headline(request: FeedbackSnapshot) -> str:
@@ -47,33 +58,11 @@ def duration_words(seconds: float) -> str:
 
 def ready_answer_words(answer: str) -> str:
     """Returns one of Tooltray's ready answers in the user's language; an answer that the user wrote stays unchanged."""
-    match answer:
-        case "Continue":
-            return tr("Continue")
-        case "Looks good, commit it":
-            return tr("Looks good, commit it")
-        case "Show me the diff":
-            return tr("Show me the diff")
-        case "Stop here":
-            return tr("Stop here")
-    return answer
+    return say(next((known for known in READY_ANSWERS if known == answer), answer))
 
 
 def outcome_words(entry: FeedbackEntry) -> str:
-    match entry.outcome:
-        case "answered":
-            return tr("You answered")
-        case "dismissed":
-            return tr("You closed it without an answer")
-        case "expired":
-            return tr("No answer in time")
-        case "withdrawn":
-            return tr("The AI client gave up")
-        case "replaced":
-            return tr("A newer report took its place")
-        case "waiting":
-            return tr("Waits for an answer")
-    return entry.outcome
+    return say(OUTCOMES.get(entry.outcome, entry.outcome))
 
 
 def moment_words(moment: float, now: float) -> str:

@@ -1,6 +1,6 @@
 """The window's notices, of which the header of the current page shows the most important one, in a line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -104,42 +104,31 @@ class NoticeArea(QWidget):
 
     def _draw(self) -> None:
         waiting = [notice for notice in dict.fromkeys((*self._extra, *self._notices)) if notice not in self._put_away]
-        shown: tuple[object, ...]
+        shown: tuple[object, ...] = ()
+        make: Callable[[], NoticeLine] | None = None
         if self._failure is not None:
-            shown = ("failure", self._failure)
+            shown, make = ("failure", self._failure), partial(self._failure_line, self._failure)
         elif self._is_paused:
-            shown = ("paused", self._paused_until)
+            shown, make = ("paused", self._paused_until), self._paused_line
         elif self._secrets is not None:
-            shown = ("secrets", self._secrets_backend, self._secrets)
+            shown, make = ("secrets", self._secrets_backend, self._secrets), partial(self._secrets_line, self._secrets)
             if (help := self.findChild(SecretsHelp)) is not None:  # a passphrase that is being typed stays
                 help.set_problem(self._secrets)
                 return
         elif self._waiting is not None:
-            shown = ("waiting", *self._waiting)
+            shown, make = ("waiting", *self._waiting), partial(self._waiting_line, *self._waiting)
         elif waiting:
-            shown = ("notice", waiting[0], len(waiting))
+            shown, make = ("notice", waiting[0], len(waiting)), partial(self._notice_line, waiting[0], len(waiting) - 1)
         elif self._open:
-            shown = ("open", self._open)
-        else:
-            shown = ()
+            shown, make = ("open", self._open), partial(self._open_line, self._open)
         if shown == self._shown:
             return
         self._shown = shown
         leave_focus(self)
         clear(self._layout)
-        if self._failure is not None:
-            self._layout.addWidget(self._failure_line(self._failure))
-        elif self._is_paused:
-            self._layout.addWidget(self._paused_line())
-        elif self._secrets is not None:
-            self._layout.addWidget(self._secrets_line(self._secrets))
-        elif self._waiting is not None:
-            self._layout.addWidget(self._waiting_line(*self._waiting))
-        elif waiting:
-            self._layout.addWidget(self._notice_line(waiting[0], len(waiting) - 1))
-        elif self._open:
-            self._layout.addWidget(self._open_line(self._open))
-        self.setVisible(bool(shown))
+        if make is not None:
+            self._layout.addWidget(make())
+        self.setVisible(make is not None)
 
     def _failure_line(self, problem: Problem) -> NoticeLine:
         again = Button(self._theme, tr("Try again"), icon="refresh", small=True)

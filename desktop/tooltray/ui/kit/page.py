@@ -1,15 +1,20 @@
-"""The base of the window's pages. A page owns its commands, its sheets and its refresh; the window shows it and knows nothing of them."""
+"""The base of the window's pages, and pages of tabs. A page owns its commands, its sheets and its refresh; the window shows it and knows
+nothing of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 
+import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.page_frame import Header
+from tooltray.ui.widgets.surface import column
 
 
 class HubPhase(Enum):
@@ -63,3 +68,90 @@ class Page(QWidget, View):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.look_again()
+
+
+class TabEntry(msgspec.Struct, frozen=True):
+    """A tab of a page.
+
+    Args:
+        name: in code, links and tests.
+        title: made when the language is known.
+        make: builds the tab.
+        is_early: the tab is built before it is shown, since it counts what needs the user even while it is hidden.
+    """
+
+    name: str
+    title: Callable[[], str]
+    make: Callable[[PageContext], Page]
+    is_early: bool = False
+
+
+class TabbedPage(Page):
+    """A page with tabs; the first tab is shown at first.
+
+    Args:
+        title: of the page.
+    """
+
+    def __init__(self, context: PageContext, title: str, entries: Sequence[TabEntry]) -> None:
+        super().__init__(context)
+        self._entries = tuple(entries)
+        self._phase = HubPhase.STARTING
+        self._made: dict[str, Page] = {}
+        self._needing: dict[str, int] = {}  # how many things on a tab need a person
+        self._tabs = FilterTabs(context.theme, [entry.title() for entry in entries], name=title, have_counts=False)
+        self._tabs.chosen.connect(self._on_chosen)
+        self._header = Header(context.theme, title, tabs=self._tabs)
+        layout = column(self)
+        layout.addWidget(self._header)
+        self._stack = QStackedWidget()
+        layout.addWidget(self._stack, 1)
+        self.show_tab(entries[0].name)
+
+    @property
+    def current(self) -> str:
+        """The name of the current tab."""
+        return self._entries[self._tabs.current].name
+
+    def build_early(self) -> None:
+        """Builds the tabs that count what needs the user; later than the page, since the window is first to be painted."""
+        for entry in self._entries:
+            if entry.is_early:
+                self.tab(entry.name)
+
+    def tab(self, name: str) -> Page:
+        """Returns a tab; builds it at the first call."""
+        if name not in self._made:
+            tab = self._made[name] = self._entries[self._index(name)].make(self.context)
+            self._stack.addWidget(tab)
+            tab.need_person.connect(lambda count: self._on_need_person(name, count))
+            tab.set_phase(self._phase)
+        return self._made[name]
+
+    def show_tab(self, name: str) -> None:
+        """Shows one of the tabs."""
+        tab = self.tab(name)
+        self._tabs.choose(self._index(name))
+        self._stack.setCurrentWidget(tab)
+        self._header.set_actions(tab.header_actions)
+
+    def set_phase(self, phase: HubPhase) -> None:
+        self._phase = phase
+        super().set_phase(phase)
+        for tab in self._made.values():
+            tab.set_phase(phase)
+
+    def enable(self, is_usable: bool) -> None:
+        """Does nothing: each tab is enabled separately."""
+
+    def _index(self, name: str) -> int:
+        return [entry.name for entry in self._entries].index(name)
+
+    def _on_chosen(self, index: int) -> None:
+        self.show_tab(self._entries[index].name)
+
+    def _on_need_person(self, name: str, count: int) -> None:
+        self._needing[name] = count
+        title = self._entries[self._index(name)].title()
+        self._tabs.set_text(self._index(name), f"{title} · {count}" if count else title)
+        self.need_person.emit(sum(self._needing.values()))

@@ -1,22 +1,21 @@
 """What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QWidget
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.background import CoalescedRead, Work
 from tooltray.ui.kit.destinations import Destination
-from tooltray.ui.kit.found_clients import ClientScans
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.notice_area import NoticeArea
-from tooltray.ui.kit.open_attempts import OpenAttempts
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
@@ -28,9 +27,68 @@ from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.toast import Toast, show_toast
 
 
+class OpenAttempts(QObject):
+    """The calls that are visible in a sheet. `changed`: a call was shown or hidden."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._shown: set[str] = set()
+
+    def show(self, attempt: str) -> None:
+        """Marks a call as visible."""
+        self._shown.add(attempt)
+        self.changed.emit()
+
+    def leave(self, attempt: str) -> None:
+        """Marks a call as no longer visible."""
+        self._shown.discard(attempt)
+        self.changed.emit()
+
+    def is_shown(self, attempt: str) -> bool:
+        return attempt in self._shown
+
+
+class ClientScans(QObject):
+    """Scans for AI clients. `scan` is None until the first scan is complete."""
+
+    scan_changed = Signal(object)  # ClientScan
+    scanning_changed = Signal(bool)
+    failed = Signal(object)  # Problem, or None: it works again
+
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self.scan: ClientScan | None = None
+        self.is_scanning = False
+        self._projects: tuple[str, ...] = ()
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients on this computer", show=self.failed.emit)
+
+    def set_projects(self, projects: Sequence[str]) -> None:
+        """Sets the projects whose own files are scanned, too."""
+        self._projects = tuple(projects)
+
+    def look(self) -> None:
+        """Requests a scan; does not wait."""
+        self._reading.ask()
+
+    async def _look(self) -> None:
+        self._set_scanning(True)
+        try:
+            self.scan = await self._hub.ai_clients.scan_ai_clients(self._projects)
+        finally:
+            self._set_scanning(False)
+        self.scan_changed.emit(self.scan)
+
+    def _set_scanning(self, is_scanning: bool) -> None:
+        if is_scanning != self.is_scanning:
+            self.is_scanning = is_scanning
+            self.scanning_changed.emit(is_scanning)
+
+
 class PageLinks(QObject):
     entry_copy_requested = Signal()  # of what an AI client's settings need to use this hub
-    approval_asked = Signal()  # a person wants to see in full which call waits for a yes
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
     trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed
@@ -152,12 +210,12 @@ class PageContext(View):
         show_toast(self.theme, self.window, text)
 
     def offer_undo(self, text: str, undo: Work | None = None) -> Toast:
-        """Shows what was done, with a button that undoes it.
+        """Shows what was done, with a button that undoes it; so does Ctrl+Z, but in a field that has something to undo itself.
 
         Args:
             undo: undoes it, also when the view of the action is closed by then. None: the toast's `action_requested` is used.
         """
-        toast = show_toast(self.theme, self.window, text, tr("Undo"))
+        toast = show_toast(self.theme, self.window, text, tr("Undo"), QKeySequence(QKeySequence.StandardKey.Undo))
         if undo is not None:
             toast.action_requested.connect(lambda: self.run(undo()))
         return toast

@@ -8,6 +8,7 @@ import msgspec
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.servers import ServerState as S
+from tooltray.ui.kit.destinations import Destination, OpenServer, ToolsOf
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.state_language import IN_USE
@@ -25,10 +26,6 @@ class ServerAction(msgspec.Struct, frozen=True):
         wish: emits the signal that carries it out.
         fits: whether it makes sense for a server in its state.
         title: in the server's menus; empty: it is in none.
-        of: the title in the palette, with `{name}` for the server's; empty: it is not there.
-        also: more words by which the palette finds it.
-        in_tray: it is in the tray's menu, too.
-        is_common: it is also in the short menu of a card or a row; the others are in the menu of the opened server.
     """
 
     name: str
@@ -36,10 +33,6 @@ class ServerAction(msgspec.Struct, frozen=True):
     wish: Wish
     fits: Fits
     title: Phrase = NOWHERE
-    of: Phrase = NOWHERE
-    also: str = ""
-    in_tray: bool = False
-    is_common: bool = False
 
 
 def is_own(server: ServerSnapshot) -> bool:
@@ -72,101 +65,49 @@ def _starts(is_default: bool) -> Fits:
     return lambda server: is_own(server) and server.is_default is is_default and not server.is_deferred
 
 
-def _emit(signal: str, *values: object) -> Wish:
-    """Returns what emits a signal of `ServerWishes` with the server's name."""
-    return lambda wishes, server: getattr(wishes, signal).emit(server.name, *values)
+def _ask(what: str, *values: object) -> Wish:
+    """Returns what emits the signal `<what>_requested` of `ServerWishes` with the server's name."""
+    return lambda wishes, server: getattr(wishes, f"{what}_requested").emit(server.name, *values)
 
 
-def _open(tab: str) -> Wish:
-    return _emit("open_requested", tab)
+def _go(place: Callable[[ServerSnapshot], Destination]) -> Wish:
+    return lambda wishes, server: wishes.place_requested.emit(place(server))
 
 
 ACTIONS = (
-    ServerAction("trust", "shield", _emit("trust_requested"), _waits, Phrase("Look at what waits…"), is_common=True),
-    ServerAction("refuse", "trash", _emit("refusal_requested"), _waits, Phrase("Refuse"), is_common=True),
-    ServerAction("open", "info", _open(""), _is_listed, Phrase("Open")),
+    ServerAction("trust", "shield", _ask("trust"), _waits, Phrase("Look at what waits…")),
+    ServerAction("refuse", "trash", _ask("refusal"), _waits, Phrase("Refuse")),
+    ServerAction("open", "info", _go(lambda server: OpenServer(server.name)), _is_listed, Phrase("Open")),
+    ServerAction("sign in", "external", _ask("sign_in"), _in(S.NEEDS_SIGN_IN), Phrase("Sign in")),
+    ServerAction("start", "play", _ask("start"), _in(S.STOPPED, S.ON_DEMAND, S.ERROR), Phrase("Start")),
+    ServerAction("restart", "refresh", _ask("restart"), _in(*IN_USE - {S.ON_DEMAND, S.WAITING}), Phrase("Restart")),
+    ServerAction("anyway", "play", _ask("start_anyway"), _in(S.WAITING), Phrase("Start anyway")),
+    ServerAction("edit", "edit", _go(lambda server: OpenServer(server.name, "settings")), is_own, Phrase("Edit…")),
+    ServerAction("log", "log", _ask("log"), _is_listed, Phrase("Log")),
+    ServerAction("access", "shield", _go(lambda server: OpenServer(server.name, "access")), lambda server: server.access is not None),
     ServerAction(
-        "sign in",
-        "external",
-        _emit("sign_in_requested"),
-        _in(S.NEEDS_SIGN_IN),
-        Phrase("Sign in"),
-        Phrase("Sign in to {name}", name=""),
-        "log in oauth",
-        in_tray=True,
+        "try",
+        "tools",
+        _go(lambda server: ToolsOf(server.name)),
+        lambda server: is_own(server) and server.tool_count > 0,
+        Phrase("Try a tool…"),
     ),
-    ServerAction(
-        "start",
-        "play",
-        _emit("start_requested"),
-        _in(S.STOPPED, S.ON_DEMAND, S.ERROR),
-        Phrase("Start"),
-        Phrase("Start {name}", name=""),
-        "run switch on",
-        in_tray=True,
-        is_common=True,
-    ),
-    ServerAction(
-        "restart",
-        "refresh",
-        _emit("restart_requested"),
-        _in(*IN_USE - {S.ON_DEMAND, S.WAITING}),
-        Phrase("Restart"),
-        Phrase("Restart {name}", name=""),
-        "again reboot",
-        in_tray=True,
-        is_common=True,
-    ),
-    ServerAction("anyway", "play", _emit("start_anyway_requested"), _in(S.WAITING), Phrase("Start anyway"), is_common=True),
-    ServerAction(
-        "edit",
-        "edit",
-        _open("settings"),
-        is_own,
-        Phrase("Edit…"),
-        Phrase("Edit {name}", name=""),
-        "change settings command environment",
-        is_common=True,
-    ),
-    ServerAction(
-        "log",
-        "log",
-        _emit("log_requested"),
-        _is_listed,
-        Phrase("Log"),
-        Phrase("Log of {name}", name=""),
-        "logs output stderr",
-        in_tray=True,
-        is_common=True,
-    ),
-    ServerAction(
-        "try", "tools", _open("try"), lambda server: is_own(server) and server.tool_count > 0, Phrase("Try a tool…"), is_common=True
-    ),
-    ServerAction("folder", "folder", _emit("folder_requested"), _is_deferred, Phrase("Choose folder…")),
+    ServerAction("folder", "folder", _ask("folder"), _is_deferred, Phrase("Choose folder…")),
     ServerAction(
         "address",
         "copy",
-        _emit("sign_in_address_requested"),
+        _ask("sign_in_address"),
         lambda server: server.has_sign_in_page and is_own(server),
         Phrase("Copy sign-in address"),
     ),
-    ServerAction(
-        "why",
-        "info",
-        _emit("diagnosis_requested"),
-        is_own,
-        of=Phrase("Why is {name} as it is?", name=""),
-        also="doctor diagnose reason problem does not run",
-    ),
-    ServerAction("duplicate", "layers", _emit("duplicate_requested"), is_own, Phrase("Duplicate…")),
-    ServerAction(
-        "options", "settings", _emit("options_requested"), is_own, Phrase("Options…"), Phrase("When {name} starts", name=""), "options lazy"
-    ),
+    ServerAction("why", "info", _ask("diagnosis"), is_own),
+    ServerAction("duplicate", "layers", _ask("duplicate"), is_own, Phrase("Duplicate…")),
+    ServerAction("options", "settings", _ask("options"), is_own, Phrase("Options…")),
     ServerAction(
         "reset projects", "stop", lambda wishes, _: wishes.projects_reset_requested.emit(), _is_deferred, Phrase("Reset projects")
     ),
-    ServerAction("on_demand", "clock", _emit("default_requested", False), _starts(True), Phrase("Start when a client needs it")),
-    ServerAction("default", "power", _emit("default_requested", True), _starts(False), Phrase("Start with Tooltray")),
+    ServerAction("on_demand", "clock", _ask("default", False), _starts(True), Phrase("Start when a client needs it")),
+    ServerAction("default", "power", _ask("default", True), _starts(False), Phrase("Start with Tooltray")),
     ServerAction(
         "file",
         "external",
@@ -174,55 +115,32 @@ ACTIONS = (
         lambda server: is_own(server) and is_of_file(server),
         Phrase("Open its file"),
     ),
-    ServerAction(
-        "copy",
-        "copy",
-        _emit("copy_requested"),
-        lambda server: is_own(server) and not is_of_file(server),
-        Phrase("Copy settings entry"),
-        Phrase("Copy the settings entry of {name}", name=""),
-        "json config clipboard",
-    ),
-    ServerAction(
-        "share",
-        "link",
-        _emit("link_requested"),
-        is_own,
-        Phrase("Add to an AI client…"),
-        Phrase("Add {name} to an AI client", name=""),
-        "link install deeplink",
-    ),
-    ServerAction(
-        "sign out",
-        "key",
-        _emit("sign_out_requested"),
-        lambda server: is_own(server) and server.is_signed_in,
-        Phrase("Sign out"),
-        Phrase("Sign out of {name}", name=""),
-        "log out",
-    ),
-    ServerAction(
-        "stop",
-        "stop",
-        _emit("stop_requested"),
-        _in(*IN_USE),
-        Phrase("Stop"),
-        Phrase("Stop {name}", name=""),
-        "end switch off",
-        in_tray=True,
-        is_common=True,
-    ),
-    ServerAction(
-        "remove",
-        "trash",
-        _emit("removal_requested"),
-        _is_written,
-        Phrase("Remove"),
-        Phrase("Remove {name}", name=""),
-        "delete uninstall",
-        is_common=True,
-    ),
+    ServerAction("copy", "copy", _ask("copy"), lambda server: is_own(server) and not is_of_file(server), Phrase("Copy settings entry")),
+    ServerAction("share", "link", _ask("link"), is_own, Phrase("Add to an AI client…")),
+    ServerAction("sign out", "key", _ask("sign_out"), lambda server: is_own(server) and server.is_signed_in, Phrase("Sign out")),
+    ServerAction("stop", "stop", _ask("stop"), _in(*IN_USE), Phrase("Stop")),
+    ServerAction("remove", "trash", _ask("removal"), _is_written, Phrase("Remove")),
 )
+IN_TRAY = frozenset(("sign in", "start", "restart", "log", "stop"))
+"""The actions in the tray's menu."""
+COMMON = frozenset(("trust", "refuse", "start", "restart", "anyway", "edit", "log", "try", "stop", "remove"))
+"""The actions in the short menu of a card or a row; the others are in the menu of the opened server."""
+IN_PALETTE = {
+    "sign in": (Phrase("Sign in to {name}", name=""), "log in oauth"),
+    "start": (Phrase("Start {name}", name=""), "run switch on"),
+    "restart": (Phrase("Restart {name}", name=""), "again reboot"),
+    "edit": (Phrase("Edit {name}", name=""), "change settings command environment"),
+    "log": (Phrase("Log of {name}", name=""), "logs output stderr"),
+    "access": (Phrase("Access of {name}", name=""), "careful trusted free sandbox permission approval 謹慎 信任 自由 沙箱"),
+    "why": (Phrase("Why is {name} as it is?", name=""), "doctor diagnose reason problem does not run"),
+    "options": (Phrase("When {name} starts", name=""), "options lazy"),
+    "copy": (Phrase("Copy the settings entry of {name}", name=""), "json config clipboard"),
+    "share": (Phrase("Add {name} to an AI client", name=""), "link install deeplink"),
+    "sign out": (Phrase("Sign out of {name}", name=""), "log out"),
+    "stop": (Phrase("Stop {name}", name=""), "end switch off"),
+    "remove": (Phrase("Remove {name}", name=""), "delete uninstall"),
+}
+"""The actions in the palette: the title, with `{name}` for the server's, and more words by which one is found."""
 BY_NAME = {action.name: action for action in ACTIONS}
 
 
@@ -237,5 +155,5 @@ def in_menu(server: ServerSnapshot, *, is_short: bool = False) -> list[ServerAct
     Args:
         is_short: only the common ones, for a card or a row.
     """
-    fitting = [action for action in ACTIONS if action.title and action.fits(server) and (action.is_common or not is_short)]
+    fitting = [action for action in ACTIONS if action.title and action.fits(server) and (action.name in COMMON or not is_short)]
     return [action for action in fitting if action.name != "start" or not can("restart", server)]

@@ -11,7 +11,7 @@ class ServerWishes(QObject):
     log_requested = Signal(str)
     secret_requested = Signal(str, str)  # to be typed in: its name, which the server's entry has
     duplicate_requested = Signal(str)
-    open_requested = Signal(str, str)  # and which tab of it; empty: the first
+    place_requested = Signal(object)  # Destination: where the server is shown
     copy_requested = Signal(str)  # of its entry in the settings
     link_requested = Signal(str)  # a link that adds it to an AI client
     default_requested = Signal(str, bool)  # whether it is to start with the hub

@@ -1,58 +1,11 @@
 """QtMcpClient: the engine's McpClient, one server, for the GUI thread."""
 
-from collections.abc import Sequence
-from typing import Protocol
-
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.diagnosis import Diagnosis
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.link.qt_server_manager import QtServerManager
-
-
-class Remedy(Protocol):
-    """A remedy for a server's problem; see sources/doctor/diagnosis.py."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def value(self) -> str: ...
-    @property
-    def is_automatic(self) -> bool: ...
-
-
-class Diagnosis(Protocol):
-    """The doctor's diagnosis of a server, as far as it is shown; see sources/doctor/diagnosis.py."""
-
-    @property
-    def is_ok(self) -> bool: ...
-    @property
-    def problem(self) -> Problem | None: ...
-    @property
-    def remark(self) -> str: ...
-    @property
-    def remedies(self) -> Sequence[Remedy]: ...
-    @property
-    def command(self) -> Sequence[str]: ...
-    @property
-    def resolved_command(self) -> str: ...
-    @property
-    def searched(self) -> Sequence[str]: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def cwd(self) -> str: ...
-    @property
-    def exit_code(self) -> int | None: ...
-    @property
-    def stderr(self) -> Sequence[str]: ...
-    @property
-    def noise_lines(self) -> int: ...
-    @property
-    def flaws(self) -> Sequence[str]: ...
 
 
 class QtMcpClient(QObject):

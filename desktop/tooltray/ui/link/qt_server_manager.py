@@ -7,11 +7,7 @@ from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 
 class QtServerManager(QObject):
-    """The servers' last snapshots; a signal is emitted for each change.
-
-    Attributes:
-        api: the verbs that concern servers.
-    """
+    """The servers' last snapshots; a signal is emitted for each change."""
 
     servers_changed = Signal()  # after all of the following
     server_changed = Signal(object)  # ServerSnapshot: new, or with another value
@@ -19,7 +15,7 @@ class QtServerManager(QObject):
 
     def __init__(self, hub: QtMcpPresenter, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._hub, self.api = hub, hub.servers
+        self._hub = hub
         self._servers: tuple[ServerSnapshot, ...] = hub.snapshot.servers if hub.snapshot is not None else ()
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 

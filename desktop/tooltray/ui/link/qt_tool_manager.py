@@ -4,21 +4,13 @@ from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.events import ToolListChanged
 from tooltray.ui.link.link import EngineLink
-from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 
 class QtToolManager(QObject):
-    """The tools of servers.
-
-    Attributes:
-        api: the verbs that concern tools.
-    """
-
     tool_list_changed = Signal(str)  # the server whose tools changed
 
-    def __init__(self, link: EngineLink, hub: QtMcpPresenter, parent: QObject | None = None) -> None:
+    def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.api = hub.tools
         link.news_arrived.connect(self._on_news)
 
     def _on_news(self, news: tuple[object, ...]) -> None:

@@ -1,33 +1,45 @@
-"""The bar above a log's lines: the search with its count, the levels, and the menu of how lines are shown. Emits what the user wants; knows
-no log."""
+"""What is above a log's lines: the search with its count, the levels, a menu, and whether messages are recorded."""
 
-from PySide6.QtCore import QRectF, Qt, Signal
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.logs.log_search import MOST_FOUND, LogSearch
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
+from tooltray.ui.logs.log_reader import MOST_FOUND, LogSearch
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import IconButton, is_enter
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, IconButton, is_enter, popup_below
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.menus import popup_below
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import clear, column, row
+
+if TYPE_CHECKING:
+    from tooltray.ui.logs.log_view import LogView
 
 LEVELS = {"": (), "error": ("error",), "warning": ("error", "warning"), "info": ("error", "warning", "info")}
 ROOM_FOR_ALL = 480  # px; below that the levels stand in a line of their own
 SEARCH_AFTER_LETTERS = 2  # one letter is found everywhere
+RECORDED_S = 600.0  # long enough to try something; who wants more presses again
 
 
 class FindField(QLineEdit):
-    """A field for a search. `stepped`: 1 to the next older place, -1 to the next newer one."""
+    """A field for a search.
 
-    stepped = Signal(int)
+    Args:
+        step: gets 1 for the next older place, -1 for the next newer one.
+    """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, step: Callable[[int], object]) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self._step = theme, step
         self.setPlaceholderText(tr("Search the log"))
         self.setAccessibleName(tr("Search the log"))
         self.setProperty("quiet", True)
@@ -44,75 +56,57 @@ class FindField(QLineEdit):
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         elif is_enter(event) or event.key() == Qt.Key.Key_Up:
-            self.stepped.emit(1)
+            self._step(1)
         elif event.key() == Qt.Key.Key_Down or (event.key() == Qt.Key.Key_Return and event.modifiers() & Qt.KeyboardModifier.ShiftModifier):
-            self.stepped.emit(-1)
+            self._step(-1)
         else:
             super().keyPressEvent(event)
 
 
 class LogBar(QWidget):
-    """The bar above a log.
+    """The bar above a log."""
 
-    Attributes:
-        wraps, has_times: how lines are shown.
-    """
-
-    find_requested = Signal(str)
-    stepped = Signal(int)
-    stop_requested = Signal()
-    levels_chosen = Signal(object)  # tuple[str, ...]
-    wraps_changed = Signal(bool)
-    times_changed = Signal(bool)
-    copy_all_requested = Signal()
-    save_requested = Signal()
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, view: "LogView") -> None:
         super().__init__()
-        self._theme = theme
-        self.wraps = self.has_times = True
+        theme, self._view = view.context.theme, view
         layout = column(self, spacing=6)
-        line = row(spacing=6)
-        self.field = FindField(theme)
+        self._line = line = row(spacing=6)
+        self.field = FindField(theme, view.step)
         self.field.textChanged.connect(self._on_text)
-        self.field.stepped.connect(self.stepped)
         line.addWidget(self.field, 1)
         self._older = IconButton(theme, "chevron-up", tr("Next older place"))
         self._newer = IconButton(theme, "chevron-down", tr("Next newer place"))
-        self._older.clicked.connect(self._on_older)
-        self._newer.clicked.connect(self._on_newer)
+        self._older.clicked.connect(lambda: view.step(1))
+        self._newer.clicked.connect(lambda: view.step(-1))
         line.addWidget(self._older)
         line.addWidget(self._newer)
         titles = (tr("All levels"), tr("Errors"), tr("Errors and warnings"), tr("Without debug"))
         self._levels = Choice(theme, list(zip(LEVELS, titles, strict=True)), name=tr("Levels"))
         self._levels.setMaximumWidth(170)
-        self._levels.chosen_changed.connect(self._on_levels)
-        self._line = line
+        self._levels.chosen_changed.connect(lambda chosen: view.choose_levels(LEVELS[chosen]))
         line.addWidget(self._levels)
-        more = IconButton(theme, "more", tr("More about the log"))
-        more.clicked.connect(self._on_more)
-        line.addWidget(more)
+        self._more = IconButton(theme, "more", tr("More about the log"))
+        self._more.clicked.connect(self._on_more)
+        line.addWidget(self._more)
         layout.addLayout(line)
         self._progress = row(spacing=6)
         self._count = Label(theme, "", "caption", "secondary", tabular=True)
         self._stop = IconButton(theme, "x", tr("Stop searching"), small=True)
-        self._stop.clicked.connect(self.stop_requested)
+        self._stop.clicked.connect(view.stop_search)
         self._progress.addWidget(self._count)
         self._progress.addWidget(self._stop)
         self._progress.addStretch(1)
         layout.addLayout(self._progress)
-        self._more = more
         self._is_wide = True
-        self.show_search(None)
+        self.show_search(view.search)
 
-    def show_search(self, search: LogSearch | None) -> None:
+    def show_search(self, search: LogSearch) -> None:
         """Shows the progress of a search, and which place is shown."""
-        is_on = search is not None and bool(search.text)
-        self._count.setVisible(is_on)
-        self._stop.setVisible(is_on and search is not None and search.is_running)
+        self._count.setVisible(bool(search.text))
+        self._stop.setVisible(bool(search.text) and search.is_running)
         for step in (self._older, self._newer):
-            step.setEnabled(search is not None and bool(search.found))
-        self._count.setText(found_words(search) if search is not None else "")
+            step.setEnabled(bool(search.found))
+        self._count.setText(found_words(search))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -123,42 +117,25 @@ class LogBar(QWidget):
             target.insertWidget(place, self._levels)
 
     def _on_text(self, text: str) -> None:
-        self.find_requested.emit(text if len(text) >= SEARCH_AFTER_LETTERS or not text.isascii() else "")
-
-    def _on_older(self) -> None:
-        self.stepped.emit(1)
-
-    def _on_newer(self) -> None:
-        self.stepped.emit(-1)
-
-    def _on_levels(self, chosen: str) -> None:
-        self.levels_chosen.emit(LEVELS[chosen])
+        self._view.search_for(text if len(text) >= SEARCH_AFTER_LETTERS or not text.isascii() else "")
 
     def _on_more(self) -> None:
-        menu = QMenu(self)
-        menu.setFont(self._theme.font())
+        view, menu = self._view, QMenu(self)
+        menu.setFont(view.context.theme.font())
         menu.setAccessibleName(self._more.accessibleName())
         menu.aboutToHide.connect(menu.deleteLater)
         for text, is_on, slot in (
-            (tr("Wrap long lines"), self.wraps, self._on_wraps),
-            (tr("Show times"), self.has_times, self._on_times),
+            (tr("Wrap long lines"), view.list.lines.wraps, view.list.set_wraps),
+            (tr("Show times"), view.list.lines.has_times, view.list.set_has_times),
         ):
             action = menu.addAction(text)
             action.setCheckable(True)
             action.setChecked(is_on)
             action.toggled.connect(slot)
         menu.addSeparator()
-        menu.addAction(tr("Copy all")).triggered.connect(self.copy_all_requested)
-        menu.addAction(tr("Save as...")).triggered.connect(self.save_requested)
+        menu.addAction(tr("Copy all")).triggered.connect(view.copy_all)
+        menu.addAction(tr("Save as...")).triggered.connect(view.choose_file)
         popup_below(menu, self._more)
-
-    def _on_wraps(self, is_on: bool) -> None:
-        self.wraps = is_on
-        self.wraps_changed.emit(is_on)
-
-    def _on_times(self, is_on: bool) -> None:
-        self.has_times = is_on
-        self.times_changed.emit(is_on)
 
 
 def found_words(search: LogSearch) -> str:
@@ -176,3 +153,41 @@ def found_words(search: LogSearch) -> str:
     if search.share >= 1.0 or count >= MOST_FOUND:
         return place
     return tr("{found}, {percent} % of the log searched", found=place, percent=int(search.share * 100))
+
+
+class MessageRecording(QWidget, View):
+    """Whether the protocol messages of a server are recorded, until when, and the button that changes it."""
+
+    def __init__(self, context: PageContext, server: str) -> None:
+        super().__init__()
+        self.context, self._server = context, server
+        self._until = -1.0
+        self._layout = column(self)
+        self.hide()
+
+    def set_until(self, until: float) -> None:
+        """Shows until when messages are recorded, in unix seconds; 0: not at all."""
+        if until != self._until:
+            self._until = until
+            self._draw(None)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why recording could not be changed."""
+        if problem is not None:
+            self._draw(problem)
+
+    def _draw(self, problem: Problem | None) -> None:
+        theme = self.context.theme
+        clear(self._layout)
+        if self._until:
+            button, for_s = Button(theme, tr("Stop and forget"), small=True), 0.0
+            title = tr("Recording until {time}", time=f"{datetime.fromtimestamp(self._until):%H:%M}")
+            banner = Banner(theme, "warning", title, tr("Full arguments and results, only in memory."), button)
+        else:
+            button, for_s = Button(theme, tr("Record for 10 minutes"), small=True), RECORDED_S
+            text = tr("What passes between Tooltray and the server, whole, while you look for a fault. Kept in memory, secrets hidden.")
+            banner = Banner(theme, "info", tr("Messages are not recorded"), text, button)
+        button.clicked.connect(lambda: self.run(self.hub.logs.set_protocol_log(self._server, for_s)))
+        self._layout.addWidget(banner)
+        if problem is not None:
+            self._layout.addWidget(Banner(theme, "error", problem.title, problem.message))

@@ -1,24 +1,34 @@
-"""The list of a log's lines: painted, not made of widgets; one line high each, or as high as its text wrapped. Text in mono wraps by
-columns, so that a line's height is a division and no layout.
+"""The list of a log's lines, and one line in full. Lines are painted, not made of widgets; one line high each, or as high as their text
+wrapped. Text in mono wraps by columns, so that a line's height is a division and no layout.
 """
 
+import json
 import unicodedata
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QKeySequence, QPainter, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from tooltray.foundation.snapshots.activity import LogLine
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui import icons
-from tooltray.ui.logs.log_model import LogModel, clock, shown_text
+from tooltray.ui.i18n import tr
+from tooltray.ui.logs.log_model import Index, LogModel, clock, day_and_clock, level_word, shown_text
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.surface import column, divider, row
 
-Index = QModelIndex | QPersistentModelIndex
+if TYPE_CHECKING:
+    from tooltray.ui.logs.log_view import LogView
+
 INSET, GAP = 12, 8
 LINE, PAD = 18, 2  # px of one line of text, and above and below it
 SIGN = 12
+WHOLE_LINES = 9  # of a line in full that are seen at once
 MOST_WRAPPED = 40  # lines of text that one line of a log may take; all of it is in its details
 NEAR = 400  # px from an end at which further lines are wanted
 SIGNS = {"error": ("state-error", "error"), "warning": ("alert", "warning")}
@@ -159,20 +169,13 @@ def _ink(line: LogLine) -> str:
 
 
 class LogList(QListView):
-    """A list of log lines. `older_wanted`, `newer_wanted`: the user scrolls near an end. `opened` carries a line: Enter, or a
-    double click.
-    """
+    """A list of log lines. The view reads further ones when the user scrolls near an end."""
 
-    older_wanted = Signal()
-    newer_wanted = Signal()
-    scrolled = Signal()
-    opened = Signal(object)
-    copy_requested = Signal()
-
-    def __init__(self, theme: Theme, model: LogModel, name: str) -> None:
+    def __init__(self, view: "LogView", model: LogModel, name: str) -> None:
         super().__init__()
+        theme = view.context.theme
         self.lines = LogDelegate(theme, self)
-        self._log = model
+        self._view, self._log = view, model
         self.setModel(model)
         self.setItemDelegate(self.lines)
         self.setAccessibleName(name)
@@ -249,7 +252,7 @@ class LogList(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_requested.emit()
+            self._view.copy_selected()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             self._on_opened(self.currentIndex())
         else:
@@ -269,12 +272,59 @@ class LogList(QListView):
             self.viewport().update()
 
     def _on_opened(self, index: Index) -> None:
-        self.opened.emit(index.data(Qt.ItemDataRole.UserRole))
+        self._view.details.show_line(index.data(Qt.ItemDataRole.UserRole))
 
     def _on_scrolled(self, value: int) -> None:
-        self.scrolled.emit()
-        bar = self.verticalScrollBar()
+        self._view.show_scrolled()
         if value <= NEAR:
-            self.older_wanted.emit()
-        if value >= bar.maximum() - NEAR:
-            self.newer_wanted.emit()
+            self._view.read_older()
+        if value >= self.verticalScrollBar().maximum() - NEAR:
+            self._view.read_newer()
+
+
+class LogDetails(QWidget):
+    """One line in full: its text, or the JSON of a record or a message, laid out. Closing it returns the keyboard to the list."""
+
+    def __init__(self, view: "LogView") -> None:
+        super().__init__()
+        theme, self._view = view.context.theme, view
+        layout = column(self, spacing=6)
+        layout.addWidget(divider())
+        head = row(margins=(12, 2, 8, 0), spacing=4)
+        self._title = ElidedLabel(theme, "", "caption_strong", "secondary")
+        head.addWidget(self._title, 1)
+        copy, close = IconButton(theme, "copy", tr("Copy"), small=True), IconButton(theme, "x", tr("Close the line"), small=True)
+        copy.clicked.connect(lambda: view.context.copy(self.text, tr("The line is copied")))
+        close.clicked.connect(self.close_line)
+        head.addWidget(copy)
+        head.addWidget(close)
+        layout.addLayout(head)
+        self._code = CodeView(theme, "", tr("The line in full"), lines=WHOLE_LINES, json=True)
+        layout.addWidget(self._code)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._code.toPlainText()
+
+    def show_line(self, line: LogLine) -> None:
+        cut = tr("Cut: it was longer") if line.is_cut else ""
+        self._title.set_text(" · ".join(filter(None, (day_and_clock(line.at), level_word(line.level), cut))))
+        self._code.setPlainText(laid_out(line))
+        self.show()
+
+    def close_line(self) -> None:
+        if self.isVisible():
+            self.hide()
+            self._view.list.setFocus()
+
+
+def laid_out(line: LogLine) -> str:
+    """Returns the JSON of a line with indentation, if it has any; else its text."""
+    text = line.detail if line.kind in ("record", "message") else line.text
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+        except (ValueError, RecursionError):
+            pass  # cut, or no JSON
+    return text if line.kind != "mark" and text else shown_text(line)

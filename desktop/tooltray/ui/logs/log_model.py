@@ -6,12 +6,14 @@ from datetime import datetime
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import LogLine
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say
 from tooltray.ui.state_language import look
 
 MOST_LINES = 5000  # at hand; further ones are read when somebody scrolls there
+LEVELS = {"error": Phrase("Error"), "warning": Phrase("Warning"), "info": Phrase("Info"), "debug": Phrase("Debug")}
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -88,17 +90,7 @@ def day_and_clock(at: float) -> str:
 
 def level_word(level: str) -> str:
     """Returns a level in the user's language; empty for a line without one."""
-    match level:
-        case "error":
-            return tr("Error")
-        case "warning":
-            return tr("Warning")
-        case "info":
-            return tr("Info")
-        case "debug":
-            return tr("Debug")
-        case _:
-            return ""
+    return say(LEVELS.get(level, ""))
 
 
 def shown_text(line: LogLine) -> str:

@@ -15,13 +15,10 @@ from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.logs.log_bar import LogBar
-from tooltray.ui.logs.log_details import LogDetails
-from tooltray.ui.logs.log_list import LogList
+from tooltray.ui.logs.log_bar import LogBar, MessageRecording
+from tooltray.ui.logs.log_list import LogDetails, LogList
 from tooltray.ui.logs.log_model import LogModel, copied_text
-from tooltray.ui.logs.log_reader import MOST_TURNS, LogReader, Superseded
-from tooltray.ui.logs.log_search import LogSearch
-from tooltray.ui.logs.message_recording import MessageRecording
+from tooltray.ui.logs.log_reader import MOST_TURNS, LogReader, LogSearch, Superseded
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -58,16 +55,14 @@ class LogView(QWidget, View):
         self._tabs.chosen.connect(self._on_tab)
         self._recording = MessageRecording(context, source.removeprefix(SERVER))
         self._faults = column()
-        if source.startswith(SERVER):
-            tabs = row()
-            tabs.addWidget(self._tabs)
-            tabs.addStretch(1)
-            layout.addLayout(tabs)
-        else:
-            self._tabs.setParent(self)
-            self._tabs.hide()
-        self.list = self._make_list()
-        self.bar = self._make_bar()
+        tabs = row()
+        tabs.addWidget(self._tabs)
+        tabs.addStretch(1)
+        layout.addLayout(tabs)
+        self._tabs.setVisible(source != HUB)
+        name = tr("Lines of Tooltray's log") if source == HUB else tr("Lines that {name} wrote", name=source.removeprefix(SERVER))
+        self.list = LogList(self, self._model, name)
+        self.bar = LogBar(self)
         layout.addWidget(self._recording)
         layout.addWidget(self.bar)
         layout.addLayout(self._faults)
@@ -75,36 +70,13 @@ class LogView(QWidget, View):
         self._timer = QTimer(self, interval=HUB_LOOKED_AT_MS)
         self._timer.timeout.connect(self.refresh)
         self._search_timer = QTimer(self, interval=SEARCH_AFTER_MS, singleShot=True)
-        self._search_timer.timeout.connect(self._find)
+        self._search_timer.timeout.connect(self._begin_search)
         self.setFocusProxy(self.list)
         context.hub.on(LogWritten, self._on_log_written, self)
 
-    def _make_bar(self) -> LogBar:
-        bar = LogBar(self.context.theme)
-        bar.find_requested.connect(self._on_find)
-        bar.stepped.connect(self._step)
-        bar.stop_requested.connect(self._stop_search)
-        bar.levels_chosen.connect(self._on_levels)
-        bar.wraps_changed.connect(self.list.set_wraps)
-        bar.times_changed.connect(self.list.set_has_times)
-        bar.copy_all_requested.connect(self.copy_all)
-        bar.save_requested.connect(self._choose_file)
-        return bar
-
-    def _make_list(self) -> LogList:
-        log = LogList(self.context.theme, self._model, _list_name(self._source))
-        log.older_wanted.connect(self.read_older)
-        log.newer_wanted.connect(self._on_newer_wanted)
-        log.scrolled.connect(self._on_scrolled)
-        log.copy_requested.connect(self._copy_selected)
-        return log
-
     def _make_frame(self) -> QWidget:
         theme = self.context.theme
-        self.details = LogDetails(theme)
-        self.details.closed.connect(self.list.setFocus)
-        self.details.copy_requested.connect(partial(self.context.copy, what=tr("The line is copied")))
-        self.list.opened.connect(self.details.show_line)
+        self.details = LogDetails(self)
         self._empty = Label(theme, "", "body", "secondary", wrap=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._parts = QStackedWidget()
@@ -152,14 +124,9 @@ class LogView(QWidget, View):
             self._is_following = False
             self._supersede(partial(self._read_around, position))
 
-    def show_messages(self) -> None:
-        """Shows the protocol messages of a server."""
-        self._tabs.choose(MESSAGES_TAB)
-        self._on_tab(MESSAGES_TAB)
-
     def copy_all(self) -> None:
         """Copies the loaded lines."""
-        self.context.copy(copied_text(self.lines, with_times=self.bar.has_times), tr("The log is copied"))
+        self.context.copy(copied_text(self.lines, with_times=self.list.lines.has_times), tr("The log is copied"))
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows what failed, above the lines; None removes it."""
@@ -177,12 +144,14 @@ class LogView(QWidget, View):
         self.list.select_row(place)
         self._update_newest()
 
-    def _copy_selected(self) -> None:
+    def copy_selected(self) -> None:
+        """Copies the selected lines."""
         if chosen := self.list.selected:
-            QGuiApplication.clipboard().setText(copied_text(chosen, with_times=self.bar.has_times))
+            QGuiApplication.clipboard().setText(copied_text(chosen, with_times=self.list.lines.has_times))
             self.context.say(many(len(chosen), "1 line is copied", "{count} lines are copied"))
 
-    def _choose_file(self) -> None:
+    def choose_file(self) -> None:
+        """Prompts for a file, and saves the whole log in it."""
         dialog = QFileDialog(self.context.window, tr("Save the log"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -220,6 +189,11 @@ class LogView(QWidget, View):
         """Reads older lines, if there are any."""
         if self.reader.has_older and not self._is_busy:
             self._start(self._read_older)
+
+    def read_newer(self) -> None:
+        """Reads newer lines, if the newest ones are not loaded."""
+        if self.reader.has_newer and not self._is_busy:
+            self._start(self._read_newer)
 
     def _supersede(self, read: Work) -> None:
         """Starts a read from another place; the current read ends without a result."""
@@ -290,7 +264,7 @@ class LogView(QWidget, View):
 
     # what is searched
 
-    def _find(self) -> None:
+    def _begin_search(self) -> None:
         self.search.is_running = False
         self.search = LogSearch(self.hub, self.reader.source, self.list.lines.needle, self.reader.levels)
         self.bar.show_search(self.search)
@@ -302,16 +276,17 @@ class LogView(QWidget, View):
             await search.read_page()
             if search is self.search:
                 if search.current < 0:
-                    self._step(1)
+                    self.step(1)
                 self.bar.show_search(search)
 
-    def _step(self, step: int) -> None:
+    def step(self, step: int) -> None:
         """Shows another place of the search: 1 is the next older one, -1 the next newer one."""
         if position := self.search.step(step):
             self.bar.show_search(self.search)
             self.show_position(position)
 
-    def _stop_search(self) -> None:
+    def stop_search(self) -> None:
+        """Ends the search; what was found stays."""
         self.search.is_running = False
         self.bar.show_search(self.search)
 
@@ -324,15 +299,17 @@ class LogView(QWidget, View):
         self._is_following = True
         self.reader.source = source
         self.read_newest()
-        self._find()
+        self._begin_search()
 
-    def _on_levels(self, levels: tuple[str, ...]) -> None:
+    def choose_levels(self, levels: tuple[str, ...]) -> None:
+        """Shows only lines of these levels; none: all lines."""
         self._is_following = True
         self.reader.levels = levels
         self.read_newest()
-        self._find()
+        self._begin_search()
 
-    def _on_find(self, text: str) -> None:
+    def search_for(self, text: str) -> None:
+        """Marks a text, and begins to search it in a moment."""
         self.list.set_needle(text.casefold())
         if text != self.search.text:
             self._search_timer.start()
@@ -341,16 +318,13 @@ class LogView(QWidget, View):
         if news.source == self.reader.source and self.isVisible():
             self.refresh()
 
-    def _on_newer_wanted(self) -> None:
-        if self.reader.has_newer and not self._is_busy:
-            self._start(self._read_newer)
-
     def _on_rows_coming(self, _parent: QModelIndex, first: int, _last: int) -> None:
         """Remembers the top line, which stays in place when lines are inserted above it."""
         top = self.list.top_row
         self._place = (top, self.list.visualRect(self._model.index(top, 0)).top()) if not first and top >= 0 else None
 
-    def _on_scrolled(self) -> None:
+    def show_scrolled(self) -> None:
+        """Follows the log while its end is in sight."""
         self._is_following = self.list.is_at_end and self.reader.is_at_end
         self._update_newest()
 
@@ -402,7 +376,7 @@ class LogView(QWidget, View):
             self.bar.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.bar.field.selectAll()
         elif event.key() == Qt.Key.Key_F3:
-            self._step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            self.step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() == Qt.Key.Key_Escape and self.details.isVisible():
             self.details.close_line()
         else:
@@ -420,14 +394,8 @@ class LogView(QWidget, View):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._timer.stop()
-        self._stop_search()
+        self.stop_search()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_newest()
-
-
-def _list_name(source: str) -> str:
-    if source == HUB:
-        return tr("Lines of Tooltray's log")
-    return tr("Lines that {name} wrote", name=source.removeprefix(SERVER))

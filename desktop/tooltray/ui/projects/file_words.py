@@ -1,18 +1,28 @@
-"""Texts about files with servers in them, and about what waits for the user's approval, for cards, pages and sheets. Pure functions of
-snapshots."""
+"""Texts about files with servers in them, about folders, and about what waits for the user's approval, for cards, pages and sheets; and the
+rows of the list of folders. Pure functions of snapshots."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from pathlib import PurePath
 
+import msgspec
 from msgspec.structs import replace
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import file_name, folder_name, visible_path
-from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.state_language import Look
+
+VARIABLES = {
+    "set": Phrase("{name}: is set now", name=""),
+    "default": Phrase("{name}: is not set; its default counts", name=""),
+    "missing": Phrase("{name}: is not set; without it the server cannot start", name=""),
+}
+"""Whether a variable is set, in words."""
 
 
 def file_title(file: ServerFileSnapshot) -> str:
@@ -20,19 +30,9 @@ def file_title(file: ServerFileSnapshot) -> str:
 
 
 def file_kind(file: ServerFileSnapshot) -> str:
-    match file.kind:
-        case "settings":
-            return tr("for all clients")
-        case "mcp.json" if not file.is_for_all:
-            return tr("for clients in this folder")
-        case "mcp.json":
-            return tr("for all clients")
-        case _:
-            return tr("TBXark proxy, as started")
-
-
-def server_count(count: int) -> str:
-    return many(count, "1 server", "{count} servers")
+    if file.kind not in ("settings", "mcp.json"):
+        return tr("TBXark proxy, as started")
+    return tr("for all clients") if file.kind == "settings" or file.is_for_all else tr("for clients in this folder")
 
 
 def file_look(file: ServerFileSnapshot, failing: Collection[str] = ()) -> Look:
@@ -171,19 +171,10 @@ def unasked(request: TrustRequest) -> str:
 def variable_lines(request: TrustRequest) -> str:
     """Returns the variables that an entry would get, each with whether it is set, if that is known; never their values."""
     states = request.variable_states or ("",) * len(request.variables)
-    return "\n".join(_variable(name, state) for name, state in zip(request.variables, states, strict=True))
-
-
-def _variable(name: str, state: str) -> str:
-    match state:
-        case "set":
-            return tr("{name}: is set now", name=name)
-        case "default":
-            return tr("{name}: is not set; its default counts", name=name)
-        case "missing":
-            return tr("{name}: is not set; without it the server cannot start", name=name)
-        case _:
-            return name
+    return "\n".join(
+        say(VARIABLES[state].filled(name=name)) if state in VARIABLES else name
+        for name, state in zip(request.variables, states, strict=True)
+    )
 
 
 def is_another(request: TrustRequest, known: TrustRequest) -> bool:
@@ -191,21 +182,9 @@ def is_another(request: TrustRequest, known: TrustRequest) -> bool:
     return replace(request, variable_states=()) != replace(known, variable_states=())
 
 
-def odd(warning: str) -> str:
-    return whole(Problem(warning))
-
-
 def needs_care(request: TrustRequest) -> bool:
     """Returns whether approving should take more than one click."""
     return bool(request.warnings)
-
-
-def trusted_title(entry: TrustedEntry) -> str:
-    return entry.entry if entry.server in ("", entry.entry) else f"{entry.entry} ({entry.server})"
-
-
-def trusted_how(entry: TrustedEntry) -> str:
-    return tr("written by Tooltray") if entry.is_own else tr("by you")
 
 
 # reading again
@@ -241,3 +220,65 @@ def reload_file(change: ReloadChange) -> str:
     """Returns the file by its name and folder, since its whole path does not fit into a line."""
     path = PurePath(change.file)
     return visible_path(f"{path.parent.name}/{path.name}" if path.parent.name else path.name)
+
+
+class FolderRow(msgspec.Struct, frozen=True):
+    """A row of the list: the servers of a folder that wait for approval, one that is trusted, or a folder for which the user's servers may
+    be started.
+
+    Attributes:
+        path: of the folder; empty: programs have proposed the servers.
+    """
+
+    path: str
+    requests: tuple[TrustRequest, ...] = ()
+    trusted: TrustedEntry | None = None
+
+    @property
+    def key(self) -> tuple[str, bool, str]:
+        return self.path, bool(self.requests), self.trusted.entry if self.trusted is not None else ""
+
+
+def folder_rows(requests: Sequence[TrustRequest], allowed: Iterable[str], trusted: Iterable[TrustedEntry]) -> list[FolderRow]:
+    """Returns the rows, first those that wait."""
+    projects = dict.fromkeys(request.project for request in requests)
+    waiting = [FolderRow(path, tuple(each for each in requests if each.project == path)) for path in projects]
+    known = [*(FolderRow(path) for path in allowed), *(FolderRow(each.project, trusted=each) for each in trusted)]
+    return [*waiting, *sorted(known, key=lambda row: row.key)]
+
+
+def row_folder(row: FolderRow) -> str:
+    return visible_path(row.path) if row.path else tr("Programs")
+
+
+def row_servers(row: FolderRow) -> str:
+    if row.requests:
+        return ", ".join(request.entry for request in row.requests)
+    if (entry := row.trusted) is None:
+        return tr("Your servers")
+    return entry.entry if entry.server in ("", entry.entry) else f"{entry.entry} ({entry.server})"
+
+
+def row_state(row: FolderRow) -> tuple[str, str]:
+    """Returns the state of a row, as a chip."""
+    if any(needs_care(request) for request in row.requests):
+        return tr("Look closely"), "warning"
+    if row.requests:
+        return (tr("Changed"), "warning") if all(request.is_change for request in row.requests) else (tr("New"), "info")
+    return (tr("Trusted"), "") if row.trusted is not None else (tr("Allowed"), "")
+
+
+def row_state_tip(row: FolderRow) -> str:
+    if row.requests:
+        return tr("Servers of a project run only after you have seen what they start.")
+    if row.trusted is not None:
+        return tr("written by Tooltray") if row.trusted.is_own else tr("by you")
+    return tr("Servers that work on a project may be started for this folder, and for all below it.")
+
+
+def row_since(row: FolderRow) -> str:
+    return moment(row.trusted.trusted_at, datetime.now()) if row.trusted is not None else ""
+
+
+def row_action(row: FolderRow) -> str:
+    return tr("Review…") if row.requests else tr("Revoke")

@@ -18,21 +18,9 @@ from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.setting_form import Setting, SettingForm
-from tooltray.ui.projects import folder_rows as said
-from tooltray.ui.projects.file_sheet import FileSheet
-from tooltray.ui.projects.file_words import (
-    file_kind,
-    file_look,
-    file_title,
-    problem_place,
-    problem_text,
-    problem_title,
-    server_count,
-    waiting_text,
-    waiting_title,
-)
-from tooltray.ui.projects.folder_rows import FolderRow, folder_rows
-from tooltray.ui.projects.reload_sheet import ReloadSheet
+from tooltray.ui.projects import file_words as said
+from tooltray.ui.projects.file_sheet import FileSheet, ReloadSheet
+from tooltray.ui.projects.file_words import FolderRow, folder_rows
 from tooltray.ui.projects.trust_sheet import TrustSheet
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
@@ -88,13 +76,13 @@ class FileProblems(QWidget):
         line = row(widget, margins=(0, 10, 0, 10), spacing=10)
         line.addWidget(Icon(theme, "alert", 16, "error.text", "surface"), 0, Qt.AlignmentFlag.AlignTop)
         words = column()
-        words.addWidget(Label(theme, problem_title(problem), "caption_strong", "error", wrap=True))
-        if text := problem_text(problem):
+        words.addWidget(Label(theme, said.problem_title(problem), "caption_strong", "error", wrap=True))
+        if text := said.problem_text(problem):
             words.addWidget(Label(theme, text, "caption", "secondary", wrap=True))
-        words.addWidget(Label(theme, problem_place(file, problem), "caption", "muted", wrap=True))
+        words.addWidget(Label(theme, said.problem_place(file, problem), "caption", "muted", wrap=True))
         line.addLayout(words, 1)
         button = Button(theme, tr("Open"), icon="external", small=True)
-        button.setAccessibleName(tr("Open {file}", file=problem_place(file, problem)))
+        button.setAccessibleName(tr("Open {file}", file=said.problem_place(file, problem)))
         button.clicked.connect(lambda: self._open_file(file.path))
         line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return widget
@@ -139,15 +127,16 @@ class ProjectsTab(Page):
     def _connect(self, context: PageContext) -> None:
         hub, wishes, notices = context.hub, context.wishes, context.notices
         context.servers.servers_changed.connect(self._on_servers_changed)
-        hub.on_any((ServerFilesChanged,), self._on_files_changed, self)
+        for look in (self._look, self._look_known):
+            hub.on_any((ServerFilesChanged,), look, self)
         hub.on_any((ConfigChanged,), self.look_again, self)
         hub.snapshot_changed.connect(self._on_hub_changed)
         wishes.file_requested.connect(self._open_file)
         wishes.file_place_requested.connect(self._open_place)
-        wishes.trust_requested.connect(self._on_trust_requested)
+        wishes.trust_requested.connect(lambda _server: self.open_trust(""))
         wishes.refusal_requested.connect(self._on_refusal_requested)
         context.links.trust_asked.connect(self.open_trust)
-        notices.look_requested.connect(self._on_look_requested)
+        notices.look_requested.connect(lambda: self.open_trust(next((request.project for request in self.waiting), "")))
         notices.put_off_requested.connect(self.put_off)
 
     def enable(self, is_usable: bool) -> None:
@@ -253,21 +242,11 @@ class ProjectsTab(Page):
 
     def _tell_waiting(self) -> None:
         waiting = self.waiting
-        self.context.notices.set_waiting((waiting_title(waiting), waiting_text(waiting)) if waiting else None)
+        self.context.notices.set_waiting((said.waiting_title(waiting), said.waiting_text(waiting)) if waiting else None)
         self.context.links.entries_waiting_changed.emit(waiting)
 
     def _count(self) -> None:
         self.need_person.emit(len(self._requests) + sum(bool(file.problems) for file in self._found))
-
-    def _on_files_changed(self) -> None:
-        self._look()
-        self._look_known()
-
-    def _on_trust_requested(self, _server: str) -> None:
-        self.open_trust("")
-
-    def _on_look_requested(self) -> None:
-        self.open_trust(next((request.project for request in self.waiting), ""))
 
     def _on_refusal_requested(self, server: str) -> None:
         """Refuses what programs have proposed of a server; its card may be on another page, so that a failure is a notice."""
@@ -340,19 +319,19 @@ class ProjectsTab(Page):
 
     def _folder_columns(self) -> list[Column]:
         return [
-            Column(tr("Folder"), said.folder, Kind.TEXT, 0, lambda each: each.path),
-            Column(tr("Servers"), said.servers, Kind.QUIET),
-            Column(tr("State"), said.state, Kind.CHIP, 120, said.state_tip),
-            Column(tr("Since"), said.since, Kind.QUIET, 96),
-            Column("", said.action, Kind.BUTTON, 92),
+            Column(tr("Folder"), said.row_folder, Kind.TEXT, 0, lambda each: each.path),
+            Column(tr("Servers"), said.row_servers, Kind.QUIET),
+            Column(tr("State"), said.row_state, Kind.CHIP, 120, said.row_state_tip),
+            Column(tr("Since"), said.row_since, Kind.QUIET, 96),
+            Column("", said.row_action, Kind.BUTTON, 92),
         ]
 
     def _file_columns(self) -> list[Column]:
         return [
-            Column(tr("File"), file_title, Kind.TEXT, 0, lambda each: each.path),
-            Column(tr("Used"), file_kind, Kind.QUIET, 196),
-            Column(tr("Servers"), lambda each: server_count(len(each.entries)), Kind.QUIET, 108),
-            Column(tr("State"), lambda each: file_look(each, self._failing), Kind.STATE, 128),
+            Column(tr("File"), said.file_title, Kind.TEXT, 0, lambda each: each.path),
+            Column(tr("Used"), said.file_kind, Kind.QUIET, 196),
+            Column(tr("Servers"), lambda each: many(len(each.entries), "1 server", "{count} servers"), Kind.QUIET, 108),
+            Column(tr("State"), lambda each: said.file_look(each, self._failing), Kind.STATE, 128),
         ]
 
     def _keep_in_sight(self, table: Table, current: QModelIndex, _before: QModelIndex) -> None:
@@ -380,7 +359,7 @@ class ProjectsTab(Page):
             self.run(files.distrust_entries(*of), then=self._read_all, toast=toast, undo=partial(files.restore_trust, *of))
         else:
             toast = tr("{folder} is not allowed any more", folder=row.path)
-            self.run(self._disallow(row.path), then=self._read_known, toast=toast, undo=partial(projects.allow_folder, row.path))
+            self.run(projects.disallow_folder(row.path), then=self._read_known, toast=toast, undo=partial(projects.allow_folder, row.path))
 
     def _on_allow(self) -> None:
         self.context.choose_folder(tr("Allow a folder"), lambda path: self.run(self._allow(path)))

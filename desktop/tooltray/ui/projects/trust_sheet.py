@@ -3,9 +3,9 @@
 An approval covers what is shown: it carries the digests of the visible entries, and an entry that changes meanwhile is switched off again.
 For a moment after it is shown, and after each change, the sheet takes no approval; "Not now" has the focus, and Enter grants nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -17,11 +17,11 @@ from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
+from tooltray.ui.problem_words import whole
 from tooltray.ui.projects.file_words import (
     is_another,
     line_word,
     needs_care,
-    odd,
     request_chip,
     trust_text,
     trust_title,
@@ -39,42 +39,41 @@ from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 FACT_WIDTH = 124
 ENTRY_MARGIN = 14
+WIDTH = 680
+INNER_WIDTH = WIDTH - 2 * 24 - 2 * ENTRY_MARGIN  # px; what margins of sheet and entry leave
 LONGEST_WHOLE, MOST_LINES = 600, 8  # characters of a command in full; a longer one scrolls, and nothing of it is cut
 
 
 class TrustEntry(Surface):
-    """One entry with a switch. `switched`: the user switched it.
+    """One entry with a switch.
 
     Args:
-        width: px that it will have.
+        switched: called when the user has switched it.
         is_on: at first.
         is_changed: it changed a moment ago, while the user was reading it.
+
+    Attributes:
+        request: the entry.
     """
 
-    switched = Signal()
-
-    def __init__(self, theme: Theme, request: TrustRequest, width: int, *, is_on: bool, is_changed: bool) -> None:
+    def __init__(self, theme: Theme, request: TrustRequest, switched: Callable[[], object], *, is_on: bool, is_changed: bool) -> None:
         super().__init__(theme, "surface", "border", "m")
-        self._request, self._inner = request, width - 2 * ENTRY_MARGIN
+        self.request = request
         self.setAccessibleName(request.entry)
         layout = column(self, margins=(ENTRY_MARGIN, 10, ENTRY_MARGIN, 8), spacing=8)
         self._switch = Switch(theme, tr("Trust {name}", name=request.entry), on=is_on)
-        self._switch.clicked.connect(self.switched)
+        self._switch.clicked.connect(switched)
         layout.addLayout(self._title())
         if is_changed:
             text = tr("Read it again, and switch it on if it is what you want.")
             layout.addWidget(Banner(theme, "warning", tr("It has changed while you looked at it"), text))
         if request.warnings:
-            warnings = "\n".join(odd(warning) for warning in request.warnings)
+            warnings = "\n".join(whole(Problem(warning)) for warning in request.warnings)
             layout.addWidget(Banner(theme, "warning", tr("Look closely at this server"), warnings))
         layout.addLayout(self._facts())
         if request.diff:
             layout.addWidget(Label(theme, tr("What is different from what you trusted:"), "caption_strong", "secondary", wrap=True))
-            layout.addWidget(DiffView(theme, request.diff, tr("What is different in {name}", name=request.entry), width=self._inner))
-
-    @property
-    def request(self) -> TrustRequest:
-        return self._request
+            layout.addWidget(DiffView(theme, request.diff, tr("What is different in {name}", name=request.entry), width=INNER_WIDTH))
 
     @property
     def is_on(self) -> bool:
@@ -82,7 +81,7 @@ class TrustEntry(Surface):
         return self._switch.isChecked()
 
     def _title(self) -> QHBoxLayout:
-        theme, request = self._theme, self._request
+        theme, request = self._theme, self.request
         line = row(spacing=8)
         line.addWidget(ElidedLabel(theme, request.entry, "strong", mode=Qt.TextElideMode.ElideMiddle), 1)
         if request.is_inside:
@@ -108,7 +107,7 @@ class TrustEntry(Surface):
         return lines
 
     def _fact_words(self) -> Iterator[tuple[str, QWidget]]:
-        request = self._request
+        request = self.request
         if request.asked_by:
             yield tr("Asked for by"), self._plain(tr("the program with the token {name}", name=request.asked_by))
         if request.command:
@@ -134,7 +133,7 @@ class TrustEntry(Surface):
 
     def _written_words(self) -> Iterator[tuple[str, QWidget]]:
         """Yields the other settings of the entry, exactly as they are in the file."""
-        request = self._request
+        request = self.request
         for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Other fields"), request.others)):
             if lines:
                 yield name, self._code("\n".join(lines))
@@ -145,8 +144,8 @@ class TrustEntry(Surface):
     def _code(self, text: str) -> QWidget:
         if len(text) <= LONGEST_WHOLE:
             return CodeLabel(self._theme, text)
-        view = CodeView(self._theme, text, tr("What {name} starts", name=self._request.entry))
-        view.wrap(self._inner - FACT_WIDTH - 8, MOST_LINES)
+        view = CodeView(self._theme, text, tr("What {name} starts", name=self.request.entry))
+        view.wrap(INNER_WIDTH - FACT_WIDTH - 8, MOST_LINES)
         return view
 
 
@@ -156,7 +155,6 @@ def _environment(request: TrustRequest) -> str:
     return tr("nothing by name; like every program that you start, it sees your environment")
 
 
-WIDTH, MARGIN = 680, 24  # px; the margin is the frame's
 MOST_ENTRIES = 12  # at once: nobody reads more before a yes, and each of them is a dozen widgets
 
 
@@ -233,8 +231,7 @@ class TrustSheet(SheetView):
                 continue
             is_changed = known is not None and is_another(request, known.request)
             is_on = len(requests) == 1 and not needs_care(request) if known is None else known.is_on and not is_changed
-            entry = TrustEntry(self._theme, request, WIDTH - 2 * MARGIN, is_on=is_on, is_changed=is_changed)
-            entry.switched.connect(self._draw)
+            entry = TrustEntry(self._theme, request, self._draw, is_on=is_on, is_changed=is_changed)
             self._entries[request.entry] = entry
             self.body.insertWidget(1 + place, entry)  # below what is asked
         for gone in before.values():

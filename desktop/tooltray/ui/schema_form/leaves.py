@@ -15,6 +15,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.code_view import CHROME, CodeView
+from tooltray.ui.widgets.keyboard import show_text
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import column, row
 
@@ -78,6 +79,7 @@ class GrowingText(QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(1)
+        self.document().clearUndoRedoStacks()  # Ctrl+Z takes back what is typed, not the margin
         self._least = theme.size("control")
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
@@ -114,7 +116,7 @@ class TextControl(ValueControl):
         return isinstance(value, str) and len(value) <= LONGEST_LINE_FIELD and not set(value) & {"\r", "\0", "\u2028", "\u2029", "\xa0"}
 
     def set_value(self, value: object) -> None:
-        self._text.setPlainText(value if isinstance(value, str) else "")
+        show_text(self._text, value if isinstance(value, str) else "")
         self._is_empty_given = value == ""
 
     def _on_changed(self) -> None:
@@ -167,7 +169,7 @@ class NumberControl(ValueControl):
         return not self._is_whole or int(value) == value
 
     def set_value(self, value: object) -> None:
-        self._line.setText("" if value is ABSENT else json.dumps(value))
+        show_text(self._line, "" if value is ABSENT else json.dumps(value))
 
     def _on_changed(self) -> None:
         self.changed.emit()
@@ -343,7 +345,7 @@ class JsonControl(ValueControl):
 
     def set_value(self, value: object) -> None:
         text = "" if value is ABSENT else json.dumps(value, ensure_ascii=False, indent=2)
-        self._code.setPlainText(text)
+        show_text(self._code, text)
 
 
 def read_json(text: str) -> object:

@@ -16,6 +16,7 @@ from tooltray.ui.schema_form.value_shapes import ABSENT, properties_of, resolved
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.keyboard import go_to
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column
 
@@ -125,7 +126,7 @@ class SchemaForm(QWidget):
         value = self.value
         if value is None:
             self._say(self._json_fault())
-            self._code.setFocus(Qt.FocusReason.OtherFocusReason)
+            go_to(self._code)
             return False
         is_small = len(json.dumps(value)) <= LARGEST_CHECKED
         faults = faults_of(self._schema, value, checks_formats=self._is_question) if is_small else {}
@@ -137,7 +138,7 @@ class SchemaForm(QWidget):
         self._say("\n".join([*(words for path, words in faults.items() if not path), *left]))
         first = next(filter(None, (slot.first_faulty() for slot in self._object.slots)), None)
         if first is not None:
-            first.setFocus(Qt.FocusReason.OtherFocusReason)
+            go_to(first)
         return first is None and not faults
 
     def focus(self) -> None:

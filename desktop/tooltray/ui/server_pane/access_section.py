@@ -1,7 +1,5 @@
 """The base of the sections of the tab Access."""
 
-from collections.abc import Sequence
-
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -44,9 +42,3 @@ class AccessSection(QWidget, View):
         return await self.hub.confinement.set_confinement(
             self._name, wanted.files, wanted.network, list(wanted.hosts), list(wanted.read), list(wanted.write)
         )
-
-    async def restore_access(self, rules: Sequence[str], confinement: ConfinementSnapshot | None) -> None:
-        """Restores the rules and the confinement that the server had."""
-        await self.hub.approvals.set_server_auto_approve(self._name, list(rules))
-        if confinement is not None:
-            await self.confine(confinement)

@@ -8,13 +8,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.server_pane.entry_fields import EntryField
-from tooltray.ui.server_pane.entry_values import Entry, choice_of, is_odd, is_wanted, options_of, value_in
+from tooltray.ui.server_pane.entry_fields import Entry, EntryField, choice_of, is_odd, is_wanted, options_of, value_in
 from tooltray.ui.server_pane.secret_pairs import LONGEST, LooksSecret, SecretPairs
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.keyboard import replace_text, show_text
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
@@ -61,6 +61,11 @@ class EntryFieldRow(QWidget):
         return self.control if isinstance(self.control, SecretPairs) else None
 
     @property
+    def target(self) -> QWidget:
+        """The widget for the keyboard."""
+        return self.control.target if isinstance(self.control, SecretPairs) else self.control
+
+    @property
     def fault(self) -> str:
         """Why the text is not a valid value; empty if it is."""
         return self._own_fault
@@ -87,11 +92,11 @@ class EntryFieldRow(QWidget):
         self.setVisible(is_wanted(entry, self.field))
         is_other = is_odd(entry, self.field)
         self.control.setEnabled(not is_other)
-        self._own_fault = ""
+        was_odd, self._own_fault = bool(self._own_fault), ""
         self._say(tr("It is written in another way than fits here; change it in the JSON.") if is_other else "", "muted")
         if is_other:
             self._show(None)
-        elif not isinstance(self.control, QLineEdit) or value != self._value_or_none():
+        elif was_odd or not isinstance(self.control, QLineEdit) or value != self._value_or_none():
             self._show(value)
 
     def show_fault(self, fault: str) -> None:
@@ -138,7 +143,7 @@ class EntryFieldRow(QWidget):
             case CodeView() as lines:
                 self._show_lines(lines, value)
             case QLineEdit() as line:
-                line.setText("" if value is None else f"{value:.15g}" if isinstance(value, int | float) else str(value))
+                show_text(line, "" if value is None else f"{value:.15g}" if isinstance(value, int | float) else str(value))
                 line.setCursorPosition(0)
         self._is_showing = False
 
@@ -148,7 +153,7 @@ class EntryFieldRow(QWidget):
         else:
             text = "\n".join(cast(list[str], value or []))
         if [line for line in lines.toPlainText().splitlines() if line.strip()] != text.splitlines():
-            lines.setPlainText(text)
+            show_text(lines, text)
         _fit(lines)
 
     def _make(self, title: str, server: str, looks_secret: LooksSecret) -> QWidget:
@@ -199,11 +204,11 @@ class EntryFieldRow(QWidget):
 
     def _on_folder(self, folder: str) -> None:
         if isinstance(self.control, QLineEdit):
-            self.control.setText(folder)
+            replace_text(self.control, folder)
             self._on_edited()
         elif isinstance(self.control, CodeView):
             written = self.control.toPlainText().rstrip("\n")
-            self.control.setPlainText(f"{written}\n{folder}" if written else folder)
+            replace_text(self.control, f"{written}\n{folder}" if written else folder)
 
     def _say(self, text: str, tone: str) -> None:
         self._note.setText(text)

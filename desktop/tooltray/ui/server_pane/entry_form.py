@@ -12,13 +12,12 @@ from tooltray.foundation.snapshots.entries import EntryError
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets
 from tooltray.ui.server_pane.entry_field_row import ChooseFolder, EntryFieldRow
-from tooltray.ui.server_pane.entry_fields import ADVANCED, BASIC, FIELDS, FieldGroup
-from tooltray.ui.server_pane.entry_values import Entry, is_changed, path_in, value_in, with_value
+from tooltray.ui.server_pane.entry_fields import ADVANCED, BASIC, FIELDS, Entry, EntryField, is_changed, path_in, value_in, with_value
 from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.fold import Fold
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.surface import column, row
 
 BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14
@@ -46,8 +45,8 @@ class EntryForm(QWidget):
         for each in self._rows[: len(BASIC)]:
             layout.addWidget(each)
         layout.addWidget(self._advanced)
-        for group in ADVANCED:
-            self._advanced.body.addWidget(self._group(group))
+        for title, fields in ADVANCED.items():
+            self._advanced.body.addWidget(self._group(title, fields))
         for each in self._rows:
             each.changed.connect(partial(self._on_changed, each))
 
@@ -79,7 +78,7 @@ class EntryForm(QWidget):
     @property
     def is_complete(self) -> bool:
         """Whether all fields have valid values."""
-        return not any(each.fault or (each.pairs is not None and each.pairs.is_ambiguous) for each in self._rows)
+        return not any(each.fault or _is_ambiguous(each) for each in self._rows)
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry, without `changed`."""
@@ -112,6 +111,19 @@ class EntryForm(QWidget):
                     return True
         return False
 
+    def drop_secrets(self) -> None:
+        """Drops the secrets that were typed into the form, with their lines; `set_entry` shows the others again."""
+        for each in self._rows:
+            if each.pairs is not None:
+                each.pairs.set_pairs({})
+
+    def first_faulty(self) -> QWidget | None:
+        """Returns the control of the first field that needs a correction, unfolded; None without one."""
+        faulty = (each for each in self._rows if each.has_fault or _is_ambiguous(each))
+        found = next((each for each in faulty if each.control.isEnabled() and not each.isHidden()), None)
+        self._show_faults()
+        return found.target if found is not None else None
+
     def missing(self, before: Entry) -> PairRow | None:
         """Returns the first secret that was left empty, unless it is empty in the saved entry, too."""
         for each in self._rows:
@@ -120,11 +132,11 @@ class EntryForm(QWidget):
                 return found
         return None
 
-    def _group(self, group: FieldGroup) -> QWidget:
+    def _group(self, title: str, fields: Sequence[EntryField]) -> QWidget:
         widget = QWidget()
         layout = column(widget, spacing=BETWEEN_FIELDS)
-        layout.addWidget(Label(self._theme, say(group.title), "caption_strong", "muted"))
-        rows = [each for each in self._rows if each.field in group.fields]
+        layout.addWidget(Label(self._theme, say(title), "caption_strong", "muted"))
+        rows = [each for each in self._rows if each.field in fields]
         for each in rows:
             layout.addWidget(each)
         self._groups.append((widget, rows))
@@ -153,10 +165,14 @@ class EntryForm(QWidget):
             return
         self._entry = with_value(self._entry, line.field, line.value)
         for each in self._rows:  # what a field means may have changed with another one
-            if each is not line:
+            if each is not line and not each.fault:  # what cannot be read yet stays
                 each.set_entry(self._entry)
         self._draw_groups()
         self.changed.emit()
+
+
+def _is_ambiguous(line: EntryFieldRow) -> bool:
+    return line.pairs is not None and line.pairs.is_ambiguous
 
 
 class TypedSecrets(QWidget):

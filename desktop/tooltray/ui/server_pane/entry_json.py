@@ -1,17 +1,23 @@
-"""The JSON of a server's entry, with its secrets covered and lines with errors marked."""
+"""The JSON of a server's entry, with its secrets covered and lines with errors marked; and the sheet with the changes of saving it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
 
-from tooltray.foundation.snapshots.entries import EntryError
+from tooltray.foundation.snapshots.entries import EntryError, ServerUpdatePreview
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import visible_path
+from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.code_view import CoveredCode, FindSpans
+from tooltray.ui.widgets.code_view import CoveredCode, DiffView, FindSpans
+from tooltray.ui.widgets.keyboard import replace_text
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import clear, column
 
 LINES = 16
@@ -55,9 +61,10 @@ class EntryJson(QWidget):
             return
         bar = self._code.verticalScrollBar()
         place, self._is_ours = bar.value(), True
-        cursor = self._code.textCursor()
-        cursor.select(QTextCursor.SelectionType.Document)
-        cursor.insertText(text)  # in this way Ctrl+Z takes it back
+        if self.text:
+            replace_text(self._code, text)
+        else:
+            self._code.setPlainText(text)  # Ctrl+Z leads to the first text, not to none
         self._code.moveCursor(QTextCursor.MoveOperation.Start)
         bar.setValue(place)
         self._is_ours = False
@@ -102,3 +109,37 @@ class EntryJson(QWidget):
             mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
             marks.append(mark)
         self._code.setExtraSelections(marks)
+
+
+WIDTH = 640
+DIFF_WIDTH = WIDTH - 48
+
+
+class SaveSheet(SheetFrame):
+    """A sheet with the changes to save.
+
+    Args:
+        save: saves them; called after the user has seen and approved them.
+    """
+
+    def __init__(self, theme: Theme, name: str, preview: ServerUpdatePreview, save: Callable[[], None]) -> None:
+        super().__init__(theme, tr("Changes to {name}", name=name), WIDTH)
+        self.body.addWidget(Label(theme, tr("Saved in"), "caption", "muted"))
+        self.body.addWidget(CodeLabel(theme, visible_path(preview.file), "secondary"))
+        if preview.problem is not None:
+            self.body.addWidget(Banner(theme, "warning", title(preview.problem), sentences(preview.problem)))
+        if preview.diff:
+            self.body.addWidget(DiffView(theme, preview.diff, tr("What changes in {file}", file=preview.file), width=DIFF_WIDTH))
+            text = tr("Saving restarts the server.") if preview.is_restarted else tr("It keeps running.")
+            self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        else:
+            self.body.addWidget(Label(theme, tr("Nothing changes in the file."), "body", "secondary"))
+        self._save = save
+        self.add_button(tr("Close"), self.close_requested.emit)
+        button = self.add_button(tr("Save"), self._on_save, "primary")
+        button.setEnabled(preview.problem is None and not preview.slips)
+        self.set_first_focus(button)
+
+    def _on_save(self) -> None:
+        self.close_requested.emit()
+        self._save()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.keyboard import go_to, replace_text
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column, row
@@ -110,7 +111,7 @@ class PairRow(QWidget):
     def ask(self) -> None:
         """Requests the value; the scheme of an Authorization header stays in front of it."""
         self.show_fault(tr("Enter its value, or remove it."))
-        self._value.setFocus(Qt.FocusReason.OtherFocusReason)
+        go_to(self._value)
         if self._value.text().isspace():
             self._value.selectAll()
         else:
@@ -128,7 +129,7 @@ class PairRow(QWidget):
         if value != self.value:
             self._given = value
             self._is_typed = self._is_replacing = self._is_moved = self._is_plain = False
-            self._value.setText(value)
+            replace_text(self._value, value)
             self._draw()
 
     def set_stored(self, names: Collection[str] | None) -> None:
@@ -165,8 +166,10 @@ class PairRow(QWidget):
         self._name.setMinimumWidth(width)
         self._name.setToolTip(plain_tip(self.name) if width < self.name_width else "")
 
-    def focus(self) -> None:
-        self._name.setFocus(Qt.FocusReason.OtherFocusReason)
+    @property
+    def target(self) -> QWidget:
+        """The widget for the keyboard."""
+        return self._name
 
     def focus_secret(self) -> None:
         """Moves the focus to the value for the keyring."""
@@ -268,10 +271,10 @@ class SecretPairs(QWidget):
         layout = column(self, spacing=6)
         self._lines = column(spacing=6)
         layout.addLayout(self._lines)
-        add = Button(theme, tr("Add one"), "link", "plus", small=True)
-        add.setAccessibleName(tr("Add to {name}", name=name))
-        add.clicked.connect(self._on_add)
-        layout.addWidget(add)
+        self._add = Button(theme, tr("Add one"), "link", "plus", small=True)
+        self._add.setAccessibleName(tr("Add to {name}", name=name))
+        self._add.clicked.connect(self._on_add)
+        layout.addWidget(self._add)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -306,6 +309,14 @@ class SecretPairs(QWidget):
         """Whether two lines have the same name."""
         names = [each.name for each in self._rows if each.name]
         return len(set(names)) < len(names)
+
+    @property
+    def target(self) -> QWidget:
+        """The widget for the keyboard: the name that is there twice, else the first one, or the button that adds one."""
+        names = [each.name for each in self._rows]
+        twice = (each for each in self._rows if each.name and names.count(each.name) > 1)
+        line = next(chain(twice, self._rows), None)
+        return line.target if line is not None else self._add
 
     def missing(self, before: Mapping[str, str]) -> PairRow | None:
         """Returns the first secret that was left empty.
@@ -374,7 +385,7 @@ class SecretPairs(QWidget):
         line.deleteLater()
 
     def _on_add(self) -> None:
-        self._append("", "").focus()
+        self._append("", "").target.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 def _held(text: str) -> str:

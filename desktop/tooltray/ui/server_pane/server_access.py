@@ -1,25 +1,36 @@
-"""The tab with what an opened server may do: three choices, and the same as rules: approval, sandbox and secrets."""
+"""The tab with what an opened server may do: three choices, and the same as rules: approval, sandbox and secrets. Which settings make a
+choice is the engine's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ClientListUpdated, ConfigChanged, GrantsChanged, SecretsChanged, ServerFilesChanged
-from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
+from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
+from tooltray.ui.confinement_words import choice_text, choice_title, differs
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenSecret
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.server_pane.access_choices import AccessChoices
+from tooltray.ui.kit.sheet_view import confirm
 from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.server_pane.approval_section import ApprovalSection
 from tooltray.ui.server_pane.sandbox_section import SandboxSection
-from tooltray.ui.server_pane.secrets_section import SecretsSection
-from tooltray.ui.server_pane.server_view import ServerView
+from tooltray.ui.server_pane.server_view import PaneState, ServerView
+from tooltray.ui.settings.secret_words import is_missing, state
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Option
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.widgets.row_model import Column, Kind
+from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import column
-
-SECTIONS: tuple[Callable[[PageContext, str], AccessSection], ...] = (AccessChoices, ApprovalSection, SandboxSection, SecretsSection)
+from tooltray.ui.widgets.surface import Surface, column, divider
+from tooltray.ui.widgets.table import Table
 
 
 class ServerAccess(ServerView):
@@ -27,7 +38,8 @@ class ServerAccess(ServerView):
         super().__init__()
         area, content = PageScroll(tr("Access of {name}", name=name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=24)
-        self._sections = [make(context, name) for make in SECTIONS]
+        makers: Sequence[Callable[[PageContext, str], AccessSection]] = (AccessChoices, ApprovalSection, SandboxSection, SecretsSection)
+        self._sections = [make(context, name) for make in makers]
         for section in self._sections:
             body.addWidget(section)
         body.addStretch(1)
@@ -36,9 +48,9 @@ class ServerAccess(ServerView):
         kinds = (ConfigChanged, ClientListUpdated, GrantsChanged, ServerFilesChanged, SecretsChanged)
         context.hub.on_any(kinds, self._look, self)
 
-    def set_server(self, server: ServerSnapshot) -> None:
+    def show_state(self, state: PaneState) -> None:
         for section in self._sections:
-            section.set_server(server)
+            section.set_server(state.server)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -49,3 +61,157 @@ class ServerAccess(ServerView):
         if self.isVisible():
             for section in self._sections:
                 section.look()
+
+
+CHOICES: tuple[AccessChoice | None, ...] = ("careful", "trusted", "free", None)
+TEXT_INSET = 26  # px: the text begins where the title does, beside the mark
+
+
+class AccessChoices(AccessSection):
+    def __init__(self, context: PageContext, name: str) -> None:
+        super().__init__(context, name)
+        self._server: ServerSnapshot | None = None
+        self._is_busy = False
+        self.body.addLayout(self.notes)
+        box = Surface(self._theme)
+        box.setAccessibleName(tr("What {name} may do", name=name))
+        lines = column(box, margins=(14, 2, 14, 2))
+        self._lines: dict[AccessChoice | None, ChoiceLine] = {}
+        for choice in CHOICES:
+            line = self._lines[choice] = ChoiceLine(self._theme, choice_title(choice), has_edge=choice != CHOICES[0])
+            line.option.clicked.connect(partial(self._on_clicked, choice))
+            lines.addWidget(line)
+        self.body.addWidget(box)
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        self._server = server
+        self._draw()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        super().show_problem(problem)
+        self._draw()  # the choice that was not made is not shown as made
+
+    def _draw(self) -> None:
+        server = self._server
+        if server is None or (access := server.access) is None:
+            return
+        is_process = server.confinement is not None
+        for choice, line in self._lines.items():
+            line.option.setChecked(choice == access.choice)
+            if choice is not None:
+                line.set_text(choice_text(choice, is_process=is_process))
+                line.option.setEnabled(choice in access.offered)
+        if "careful" not in access.offered:
+            self._lines["careful"].set_text(tr("It cannot be sandboxed on this computer."))
+        self._lines["careful"].setVisible(is_process)
+        self._lines["trusted"].set_edge(is_process)
+        self._lines[None].setVisible(access.choice is None)
+        self._lines[None].set_text(differs(server))
+
+    def _on_clicked(self, choice: AccessChoice | None) -> None:
+        server = self._server
+        if self._is_busy or choice is None or server is None or server.access is None or choice == server.access.choice:
+            self._draw()
+        else:
+            self._is_busy = True
+            self.run(self._choose(choice, server))
+
+    async def _choose(self, choice: AccessChoice, server: ServerSnapshot) -> None:
+        try:
+            if choice == "free" and not await self._is_confirmed(server):
+                return
+            await self.hub.approvals.set_access(self._name, choice)
+        finally:
+            self._is_busy = False
+        limits = (server.confinement.files, server.confinement.network) if server.confinement is not None else ()
+        undo = partial(self.hub.approvals.set_access, self._name, None, list(server.auto_approve), *limits)
+        self.context.offer_undo(tr("{server}: {words}", server=self._name, words=choice_title(choice)), undo)
+
+    async def _is_confirmed(self, server: ServerSnapshot) -> bool:
+        text = tr("No call asks first, not even one that deletes something.")
+        if server.confinement is not None:
+            text += " " + tr("Can read and change all your files, including keys and passwords.")
+        title = tr("Let {name} do everything without asking?", name=self._name)
+        return await confirm(self.context, title, text, yes=tr("Never ask"), no=tr("Cancel"), variant="danger")
+
+
+class ChoiceLine(QWidget):
+    """A choice with its meaning below it; a click anywhere chooses it."""
+
+    def __init__(self, theme: Theme, title: str, *, has_edge: bool) -> None:
+        super().__init__()
+        lines = column(self)
+        self._edge = divider()
+        self._edge.setVisible(has_edge)
+        lines.addWidget(self._edge)
+        words = column(margins=(0, 6, 0, 8))
+        self.option = Option(theme, title, is_round=True)
+        words.addWidget(self.option)
+        self._text = Label(theme, "", "caption", "muted", wrap=True)
+        self._text.setContentsMargins(TEXT_INSET, 0, 0, 0)
+        words.addWidget(self._text)
+        lines.addLayout(words)
+
+    def set_text(self, text: str) -> None:
+        self._text.setText(text)
+        self.option.setAccessibleDescription(text)
+
+    def set_edge(self, has_edge: bool) -> None:
+        """Sets whether a line separates it from the one above."""
+        self._edge.setVisible(has_edge)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()) and self.option.isEnabled():
+            self.option.click()
+
+
+class SecretsSection(AccessSection):
+    def __init__(self, context: PageContext, name: str) -> None:
+        super().__init__(context, name)
+        text = ElidedLabel(self._theme, tr("It gets them when it starts. Their values are never shown."), "caption", "muted")
+        self.body.addLayout(heading(self._theme, tr("Secrets"), text))
+        self.body.addLayout(self.notes)
+        self._box = Surface(self._theme)
+        columns = [
+            Column(tr("Name"), lambda each: each.name.removeprefix(f"{name}/"), Kind.MONO, tip=lambda each: each.name),
+            Column(tr("State"), _state, Kind.CHIP, 124),
+            Column("", lambda each: tr("Enter…") if is_missing(each) else tr("Change…"), Kind.BUTTON, 72),
+        ]
+        self._table = Table(self._theme, columns, tr("Secrets of {name}", name=name), lambda each: each.name, in_card=True)
+        self._table.row_chosen.connect(self._on_chosen)
+        self._table.pressed.connect(self._on_chosen)
+        column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)
+        self.body.addWidget(self._box)
+        self._request = self.reading(self._read)
+        self.hide()
+
+    def look(self) -> None:
+        self._request()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        super().show_problem(problem)
+        self.setVisible(problem is not None or bool(self._table.rows))
+
+    def show_secrets(self, secrets: StoredSecrets) -> None:
+        self._table.set_rows([each for each in secrets.secrets if self._name in each.used_by])
+        self._table.fit_height()
+        self._box.setVisible(bool(self._table.rows))
+        self.setVisible(bool(self._table.rows))
+
+    async def _read(self) -> None:
+        self.show_secrets(await self.hub.secrets.get_secrets())
+
+    def _on_chosen(self, secret: SecretSnapshot) -> None:
+        if is_missing(secret):
+            self.context.wishes.secret_requested.emit(self._name, secret.name)
+        else:
+            self.context.go(OpenSecret(secret.name))
+
+
+def _state(secret: SecretSnapshot) -> tuple[str, str]:
+    if is_missing(secret):
+        return tr("Missing"), "error"
+    if secret.kind == "provided":
+        return tr("Kept elsewhere"), ""
+    word, tone = state(secret)
+    return (word, tone) if word else (tr("Stored"), "")

@@ -1,22 +1,29 @@
-"""The pane of an opened server: its name, its menu and a tab for each side of it, or the form of its entry in place of the tabs.
-
-It knows no tab; each is built when it is first shown."""
+"""The pane of an opened server: its name, its menu and a tab for each side of it, or the form of its entry in place of the tabs. A tab is
+built when it is first shown."""
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.activity import SERVER
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_actions import is_own
+from tooltray.ui.logs.log_view import LogView
+from tooltray.ui.server_pane.last_calls import LastCalls
+from tooltray.ui.server_pane.server_access import ServerAccess
 from tooltray.ui.server_pane.server_menu import ServerActions
-from tooltray.ui.server_pane.server_tabs import ACCESS, FORM, OVERVIEW, SERVER_TABS, SETTINGS
-from tooltray.ui.server_pane.server_view import ServerView
+from tooltray.ui.server_pane.server_overview import ServerOverview
+from tooltray.ui.server_pane.server_settings import ServerSettings
+from tooltray.ui.server_pane.server_tools import ServerTools
+from tooltray.ui.server_pane.server_view import PaneState, ServerView
 from tooltray.ui.state_language import server_look
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge
@@ -24,6 +31,11 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column, row
+
+OVERVIEW, TOOLS, ACCESS, LOG, SETTINGS = "overview", "tools", "access", "log", "settings"
+TITLES = {OVERVIEW: Phrase("Overview"), TOOLS: Phrase("Tools"), ACCESS: Phrase("Access"), LOG: Phrase("Log")}
+"""The tabs. SETTINGS is the form of the server's entry, which is shown in their place."""
+LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
 
 
 class ServerDetails(QFrame):
@@ -36,19 +48,16 @@ class ServerDetails(QFrame):
         super().__init__()
         self.setObjectName("DetailsPane")
         self.setAccessibleName(tr("Details of {name}", name=server.name))
-        self._context, self._theme, self._server = context, context.theme, server
-        self._tabs = tuple(tab for tab in SERVER_TABS if tab.name != ACCESS or server.access is not None)  # no file has an entry of it
+        self._context, self._theme, self._state = context, context.theme, PaneState(server)
+        self._tabs = [tab for tab in TITLES if tab != ACCESS or server.access is not None]  # no file has an entry of it
         self._actions = ServerActions(context.theme, self, server=server, wishes=context.wishes)
-        self._refusal: Problem | None = None
-        self._cost: ServerCost | None = None
-        self._tools: Sequence[ToolSnapshot] | None = None
         self._views: dict[str, QWidget] = {}
         self._tab = ""
         self._is_wide = self._was_wide = False  # now, and before the form was opened
         outer = column(self)
         outer.addLayout(self._title())
-        self._row = FilterTabs(context.theme, [tab.title() for tab in self._tabs], name=self.accessibleName(), have_counts=False)
-        self._row.chosen.connect(lambda index: self._open(self._tabs[index].name))
+        self._row = FilterTabs(context.theme, [say(TITLES[tab]) for tab in self._tabs], name=self.accessibleName(), have_counts=False)
+        self._row.chosen.connect(lambda index: self._open(self._tabs[index]))
         below = row(margins=(MARGIN - TEXT_INSET, 0, MARGIN, 8))
         below.addWidget(self._row)
         below.addStretch(1)
@@ -59,7 +68,7 @@ class ServerDetails(QFrame):
 
     @property
     def server(self) -> ServerSnapshot:
-        return self._server
+        return self._state.server
 
     @property
     def tab(self) -> str:
@@ -71,7 +80,7 @@ class ServerDetails(QFrame):
         return self._views.get(tab)
 
     def has_tab(self, tab: str) -> bool:
-        return any(each.name == tab for each in self._tabs) or (tab == SETTINGS and self._can_edit)
+        return tab in self._tabs or (tab == SETTINGS and self._can_edit)
 
     def show_tab(self, tab: str) -> None:
         """Opens a tab, or the form; ignores an unknown one."""
@@ -81,22 +90,27 @@ class ServerDetails(QFrame):
     def leave_form(self) -> None:
         """Shows the tabs again; what the user has typed stays in the form."""
         if self._tab == SETTINGS:
-            self._open(self._tabs[self._row.current].name)
+            self._open(self._tabs[self._row.current])
+
+    @property
+    def _form(self) -> ServerSettings | None:
+        form = self._views.get(SETTINGS)
+        return form if isinstance(form, ServerSettings) else None
 
     @property
     def unsaved(self) -> str:
         """The user's input that is not saved; may be empty."""
-        return next((text for view in self._told() if (text := view.unsaved)), "")
+        return self._form.unsaved if self._form is not None else ""
 
     def restore(self, text: str) -> None:
-        """Shows what was `unsaved`, in the open tab."""
-        if isinstance(view := self._views.get(self.tab), ServerView):
-            view.restore(text)
+        """Shows what was `unsaved`, in the form if it is open."""
+        if self._form is not None and self._tab == SETTINGS:
+            self._form.restore(text)
 
     def set_gone(self) -> None:
         """Shows that the server was removed; what the user has typed stays."""
-        for view in self._told():
-            view.set_gone()
+        if self._form is not None:
+            self._form.set_gone()
 
     def take_keyboard(self) -> None:
         """Moves the focus to the open tab, or to the way back from the form."""
@@ -106,30 +120,28 @@ class ServerDetails(QFrame):
             self._row.focus_current()
 
     def set_server(self, server: ServerSnapshot) -> None:
-        if server.state is not self._server.state:
-            self._refusal = None
-        self._server = self._actions.server = server
+        refusal = self._state.refusal if server.state is self.server.state else None
+        self._actions.server = server
         self._name.set_text(server.name)
         self._badge.set_look(server_look(server))
+        self._show(replace(self._state, server=server, refusal=refusal))
         self._draw()
-        for view in self._told():
-            view.set_server(server)
 
     def set_refusal(self, problem: Problem | None) -> None:
-        self._refusal = problem
-        for view in self._told():
-            view.set_refusal(problem)
+        self._show(replace(self._state, refusal=problem))
 
     def set_cost(self, cost: ServerCost | None) -> None:
         """Shows what the definitions of the server's tools cost; None: not known."""
-        self._cost = cost
-        for view in self._told():
-            view.set_cost(cost)
+        self._show(replace(self._state, cost=cost))
 
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        self._tools = tools
-        for view in self._told():
-            view.set_tools(tools)
+        self._show(replace(self._state, tools=tools))
+
+    def _show(self, state: PaneState) -> None:
+        self._state = state
+        for view in self._views.values():
+            if isinstance(view, ServerView):
+                view.show_state(state)
 
     def set_wide(self, is_wide: bool, *, can_change: bool = True) -> None:
         """Shows whether it covers the page, and whether the user can change that: a narrow window has only one layout."""
@@ -147,10 +159,10 @@ class ServerDetails(QFrame):
 
     @property
     def _can_edit(self) -> bool:
-        return is_own(self._server)  # no file has an entry of the others
+        return is_own(self.server)  # no file has an entry of the others
 
     def _title(self) -> QHBoxLayout:
-        theme, name = self._theme, self._server.name
+        theme, name = self._theme, self.server.name
         line = row(margins=(MARGIN, 10, 12, 6), spacing=4)
         self._back = Button(theme, tr("Back"), icon="chevron-left", small=True)
         self._back.setToolTip(QKeySequence(Qt.Key.Key_Escape).toString(QKeySequence.SequenceFormat.NativeText))
@@ -161,7 +173,7 @@ class ServerDetails(QFrame):
         line.addWidget(self._gap)
         self._name = ElidedLabel(theme, name, "heading", mode=Qt.TextElideMode.ElideMiddle)
         line.addWidget(self._name, 1)
-        self._badge = StateBadge(theme, server_look(self._server))
+        self._badge = StateBadge(theme, server_look(self.server))
         line.addWidget(self._badge)
         line.addSpacing(8)
         self._edit = Button(theme, tr("Edit"), icon="edit", small=True)
@@ -188,25 +200,36 @@ class ServerDetails(QFrame):
         self._edit.setText(tr("Unsaved changes") if self.unsaved else tr("Edit"))
         self._badge.setVisible(self._tab != OVERVIEW and self._is_wide)  # the overview and the list have it, too
 
-    def _told(self) -> list[ServerView]:
-        return [view for view in self._views.values() if isinstance(view, ServerView)]
-
     def _open(self, name: str) -> None:
         was_form, self._tab = self._tab == SETTINGS, name
         if name not in self._views:
-            tab = next(each for each in (*self._tabs, FORM) if each.name == name)
-            view = self._views[name] = tab.make(self._context, self._server.name)
+            view = self._views[name] = self._made(name)
             self._stack.addWidget(view)
             if isinstance(view, ServerView):
-                self._tell(view)
+                view.show_state(self._state)
         self._stack.setCurrentWidget(self._views[name])
         if name != SETTINGS:
-            self._row.choose(next(index for index, each in enumerate(self._tabs) if each.name == name))
+            self._row.choose(self._tabs.index(name))
         self._draw()
         if name == SETTINGS and not was_form:
             self._was_wide = self._is_wide
         if was_form != (name == SETTINGS) and not self._was_wide:
             self.wide_requested.emit(name == SETTINGS)
+
+    def _made(self, tab: str) -> QWidget:
+        context, name = self._context, self.server.name
+        match tab:
+            case "overview":
+                return ServerOverview(context.theme, self.server, context.wishes, LastCalls(context, name))
+            case "tools":
+                return ServerTools(context, name)
+            case "access":
+                return ServerAccess(context, name)
+            case "settings":
+                return ServerSettings(context, name)
+        log = LogView(context, f"{SERVER}{name}")
+        log.setContentsMargins(*LOG_MARGINS)
+        return log
 
     def _on_edit(self) -> None:
         self._open(SETTINGS)
@@ -215,15 +238,6 @@ class ServerDetails(QFrame):
     def _on_back(self) -> None:
         self.leave_form()
         self._edit.setFocus()
-
-    def _tell(self, view: ServerView) -> None:
-        """Passes the current state to a new tab."""
-        view.set_server(self._server)
-        view.set_cost(self._cost)
-        if self._refusal is not None:
-            view.set_refusal(self._refusal)
-        if self._tools is not None:
-            view.set_tools(self._tools)
 
 
 TEXT_INSET = 11  # of a tab: its word keeps to the pane's margin

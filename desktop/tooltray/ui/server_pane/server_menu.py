@@ -8,12 +8,13 @@ from PySide6.QtWidgets import QMenu, QWidget
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_actions import in_menu
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.server_words import Action, missing_secret
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.menus import popup_below
+from tooltray.ui.widgets.button import popup_below
 
 
 class ServerMenu(QMenu):
@@ -59,7 +60,7 @@ class ServerActions(QObject):
 
     def open(self) -> None:
         """Opens the details of the server."""
-        self._wishes.open_requested.emit(self.server.name, "")
+        self._wishes.place_requested.emit(OpenServer(self.server.name))
 
     def stop(self) -> None:
         self._wishes.stop_requested.emit(self.server.name)

@@ -1,4 +1,4 @@
-"""The overview of an opened server: its state, why it is so and what to do about it, what it costs, and its last calls."""
+"""The overview of an opened server: its state, why it is so and what to do about it, what it costs and may do, and its last calls."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,26 +8,24 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
-from tooltray.foundation.snapshots.tools import ServerCost
+from tooltray.ui.confinement_words import access_words
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin
 from tooltray.ui.problem_words import in_a_row, sentences, whole
-from tooltray.ui.server_pane.access_line import AccessLine
-from tooltray.ui.server_pane.last_calls import LastCalls
 from tooltray.ui.server_pane.server_menu import ServerActions
 from tooltray.ui.server_pane.server_tools import cost_words
-from tooltray.ui.server_pane.server_view import ServerView
+from tooltray.ui.server_pane.server_view import PaneState, ServerView
 from tooltray.ui.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
 from tooltray.ui.state_language import look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip, StateBadge
-from tooltray.ui.widgets.fold import Fold
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, divider, row
 
@@ -40,10 +38,8 @@ class ServerOverview(ServerView):
 
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, calls: QWidget | None = None) -> None:
         super().__init__()
-        self._theme, self._server = theme, server
+        self._theme, self._state = theme, PaneState(server)
         self._actions = ServerActions(theme, self, server=server, wishes=wishes)
-        self._refusal: Problem | None = None
-        self._cost: ServerCost | None = None
         area, content = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         state = row(spacing=10)
@@ -90,22 +86,12 @@ class ServerOverview(ServerView):
         column(self).addWidget(area)
         self._draw()
 
-    def set_server(self, server: ServerSnapshot) -> None:
-        if server.state is not self._server.state:
-            self._refusal = None
-        self._server = self._actions.server = server
-        self._draw()
-
-    def set_refusal(self, problem: Problem | None) -> None:
-        self._refusal = problem
-        self._draw()
-
-    def set_cost(self, cost: ServerCost | None) -> None:
-        self._cost = cost
+    def show_state(self, state: PaneState) -> None:
+        self._state, self._actions.server = state, state.server
         self._draw()
 
     def _buttons(self) -> QWidget:
-        theme, name, actions = self._theme, self._server.name, self._actions
+        theme, name, actions = self._theme, self._state.server.name, self._actions
         self._button = Button(theme, "")
         self._why = Button(theme, tr("Why?"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
@@ -127,8 +113,8 @@ class ServerOverview(ServerView):
         return self._button_row
 
     def _draw(self) -> None:
-        server = self._server
-        shown = foot(server, self._refusal, datetime.now())
+        server, refusal = self._state.server, self._state.refusal
+        shown = foot(server, refusal, datetime.now())
         self._badge.set_look(server_look(server))
         self._reached.set_text(reached(server))
         self._origin.set_server(server)
@@ -136,7 +122,7 @@ class ServerOverview(ServerView):
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
-        problem = self._refusal or server.problem
+        problem = refusal or server.problem
         said = in_a_row(sentences(problem), sentences(Problem("", server.detail))) if problem else ""
         text = said if problem and shown.tone == "error" else shown.detail
         self._detail.setText(text)
@@ -153,7 +139,7 @@ class ServerOverview(ServerView):
             self._told = facts(server)
             self._draw_facts()
         self._copies.set_copies(server.copies)
-        self._count.setText(cost_words(server, self._cost))
+        self._count.setText(cost_words(server, self._state.cost))
         self._anyway.setVisible(server.state is ServerState.WAITING and server.is_deferred)
         action = own_action(server)  # what waits of it is looked at from its menu
         self._button.setVisible(action is not Action.NONE and not server.is_builtin)
@@ -173,7 +159,7 @@ class ServerOverview(ServerView):
             self._facts.addWidget(fact)
 
     def _on_button(self) -> None:
-        action = own_action(self._server)
+        action = own_action(self._state.server)
         if action is Action.EXPAND:  # the details are open; what is left to do is to stop it
             self._actions.stop()
         else:
@@ -279,9 +265,17 @@ class OriginLine(QWidget):
         self._wishes.file_place_requested.emit(self._file)
 
 
-def overview(context: PageContext, name: str) -> QWidget:
-    """Returns the overview of a server; an empty widget if it was just removed."""
-    server = context.servers.find(name)
-    if server is None:
-        return QWidget()
-    return ServerOverview(context.theme, server, context.wishes, LastCalls(context, name))
+class AccessLine(QWidget):
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
+        super().__init__()
+        self._words = Label(theme, "", "body", wrap=True)
+        change = Button(theme, tr("Change…"), "link", small=True)
+        change.setAccessibleName(tr("Change what {name} may do", name=server.name))
+        change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(server.name, "access")))
+        line = row(self, spacing=8)
+        line.addWidget(self._words, 1)
+        line.addWidget(change)
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        self._words.setText(access_words(server))
+        self.setVisible(server.access is not None)

@@ -8,30 +8,31 @@ from contextlib import suppress
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Conflict, Problem, SecretsUnreachable, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import EntryError, NextStep
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import change_there, is_of_file, origin
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.server_pane.entry_fields import Entry, with_values
 from tooltray.ui.server_pane.entry_form import EntryForm, TypedSecrets, same_entry
-from tooltray.ui.server_pane.entry_json import EntryJson
-from tooltray.ui.server_pane.entry_values import Entry, with_values
-from tooltray.ui.server_pane.save_sheet import SaveSheet
-from tooltray.ui.server_pane.server_view import ServerView
+from tooltray.ui.server_pane.entry_json import EntryJson, SaveSheet
+from tooltray.ui.server_pane.server_view import PaneState, ServerView
 from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, is_enter
 from tooltray.ui.widgets.code_view import FindSpans
 from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.keyboard import go_to
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
@@ -128,7 +129,8 @@ class ServerSettings(ServerView, View):
     def _is_served(self) -> bool:
         return self._server is not None and self._server.origin == "served"
 
-    def set_server(self, server: ServerSnapshot) -> None:
+    def show_state(self, state: PaneState) -> None:
+        server = state.server
         is_news = self._server is not None and server.revision != self._server.revision and server.revision != self._revision
         self._server = server
         self._draw()
@@ -163,6 +165,12 @@ class ServerSettings(ServerView, View):
         super().hideEvent(event)
         if self._panel.is_running:  # nobody waits for it any more
             self._panel.end()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if is_enter(event) and isinstance(self.focusWidget(), QLineEdit):
+            self._on_save()
+        else:
+            super().keyPressEvent(event)
 
     # building
 
@@ -273,7 +281,7 @@ class ServerSettings(ServerView, View):
     def _draw(self) -> None:
         is_known, is_edited = self._base is not None, self.is_edited
         self._typed.refresh(self._base or {})
-        self._save.setEnabled(self.can_save and not self._is_gone)
+        self._save.setEnabled(is_edited and not (self._is_saving or self._is_served or self._is_gone))  # with an error, it leads there
         self._save.setText(tr("Saving…") if self._is_saving else tr("Save"))
         self._discard.setEnabled(is_edited and not self._is_saving)
         self._changes.setVisible(is_edited and self._is_json)
@@ -291,13 +299,17 @@ class ServerSettings(ServerView, View):
     def _on_save_and_connect(self) -> None:
         if not self.is_edited and self._base is not None:
             self.context.wishes.restart_requested.emit(self._name)
-            self.context.wishes.open_requested.emit(self._name, "tools")
+            self.context.go(OpenServer(self._name, "tools"))
         self._begin_save(connects=True)
 
     def _begin_save(self, *, connects: bool) -> None:
         if self._check.isActive():
             self._read_text()
-        if not self.can_save or self._asks_for_secret():
+        if not self.can_save:
+            if self._save.isEnabled():
+                self._go_to_fault()
+            return
+        if self._asks_for_secret():
             return
         if self._server is not None and is_of_file(self._server):
             self.run(self._preview(connects))
@@ -312,8 +324,17 @@ class ServerSettings(ServerView, View):
         self._ways.choose(FORM)
         self._arrange()
         missing.ask()
-        self._area.ensureWidgetVisible(missing)
         return True
+
+    def _go_to_fault(self) -> None:
+        """Leads to the first field with an error, else to the line of the JSON that has it."""
+        first = self._form.first_faulty() if self._is_json else None
+        self._ways.choose(FORM if first is not None else JSON)
+        self._arrange()
+        if first is not None:
+            go_to(first)
+        else:
+            self._json.go_to(next((slip.line for slip in self._slips if slip.line), 1))
 
     async def _preview(self, connects: bool) -> None:
         """Shows what saving would change, in a sheet that saves it."""
@@ -359,7 +380,7 @@ class ServerSettings(ServerView, View):
         if connects or (secrets and entry == before and is_running):  # an entry that is the same makes nothing start again
             await servers.restart_server(name)
         if connects and self.is_there:
-            self.context.wishes.open_requested.emit(name, "tools")
+            self.context.go(OpenServer(name, "tools"))
 
     def _show_saved(self, entry: Entry, before: Entry, revision: str) -> None:
         self._is_saving = False
@@ -405,7 +426,7 @@ class ServerSettings(ServerView, View):
 
     def _show_without_secrets(self, entry: Entry) -> None:
         """Shows an entry, and drops the secrets that were typed into the form."""
-        self._form.set_entry({})
+        self._form.drop_secrets()
         self._form.set_entry(entry)
 
     def _on_add_again(self) -> None:

@@ -1,7 +1,8 @@
-"""The base class of the tabs of an opened server: its methods notify a tab of changes, and each tab overrides the ones that it needs."""
+"""The base of the tabs of an opened server, and what they show."""
 
 from collections.abc import Sequence
 
+import msgspec
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -9,26 +10,22 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 
 
+class PaneState(msgspec.Struct, frozen=True):
+    """What is known of an opened server.
+
+    Attributes:
+        refusal: why the user's action failed.
+        cost: of the definitions of its tools; None: not known.
+        tools: None: not known.
+    """
+
+    server: ServerSnapshot
+    refusal: Problem | None = None
+    cost: ServerCost | None = None
+    tools: Sequence[ToolSnapshot] | None = None
+
+
 class ServerView(QWidget):
-    def set_server(self, server: ServerSnapshot) -> None:
-        """Shows a newer snapshot."""
-
-    def set_refusal(self, problem: Problem | None) -> None:
-        """Shows why the user's action failed; None removes it."""
-
-    def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of the server's tools cost; None: not known."""
-
-    def set_gone(self) -> None:
-        """Shows that the server was removed; what the user has typed stays `unsaved`."""
-
-    @property
-    def unsaved(self) -> str:
-        """The user's input that is not saved; may be empty."""
-        return ""
-
-    def restore(self, text: str) -> None:
-        """Shows what was `unsaved`."""
-
-    def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        """Shows the server's tools."""
+    def show_state(self, state: PaneState) -> None:
+        """Shows what is known now."""
+        raise NotImplementedError

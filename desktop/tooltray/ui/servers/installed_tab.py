@@ -13,12 +13,11 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnaps
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, OpenBundle, OpenServer, ServerLog, ToolsOf, TooltrayLog
+from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, OpenBundle, OpenServer, ServerLog, TooltrayLog
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.logs.log_view import LogView
-from tooltray.ui.server_pane.server_details import ServerDetails
-from tooltray.ui.server_pane.server_tabs import LOG, SETTINGS
+from tooltray.ui.server_pane.server_details import LOG, SETTINGS, ServerDetails
 from tooltray.ui.servers.closed_secrets import ClosedSecrets
 from tooltray.ui.servers.first_start import FirstStart
 from tooltray.ui.servers.first_steps import FirstStepsStrip
@@ -98,7 +97,6 @@ class InstalledTab(Page):
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
         wishes.costs_requested.connect(self._on_costs_requested)
-        wishes.open_requested.connect(self.open_server)
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
@@ -319,11 +317,8 @@ class InstalledTab(Page):
         """Opens a server in the pane on the user's request, and moves the focus there.
 
         Args:
-            tab: of the server; empty: the first; "try": its tools in the list of all, from where they are called.
+            tab: of the server; empty: the first.
         """
-        if tab == "try":
-            self.context.go(ToolsOf(name))
-            return
         if (server := self._servers.find(name)) is None:
             return
         self.needed.emit()

@@ -4,6 +4,7 @@ A changed snapshot changes only its own card; cards are added, removed and moved
 them, or when the user has requested it."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStackedWidget
@@ -21,6 +22,7 @@ from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.server_views import ServerViews
 from tooltray.ui.widgets.card_grid import CardGrid
 from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.surface import tint
 
 
 class ServerList(QStackedWidget):
@@ -66,12 +68,23 @@ class ServerList(QStackedWidget):
         """Args:
         is_new: something else was shown in place of the list before.
         """
+        added = [] if is_new else [server.name for server in servers if server.name not in self._ranks]
         for server in servers:
             self._ranks.setdefault(server.name, len(self._ranks))
         if self._is_table:
             self._show_table()
         else:
             self._show_cards(is_new or self.currentWidget() is self.table)
+        if added:
+            QTimer.singleShot(0, self, partial(self._point_out, added))  # when they have their places
+
+    def _point_out(self, added: Sequence[str]) -> None:
+        if self.currentWidget() is self.table:
+            self.table.point_out(added)
+        for card in (self._cards[name] for name in added if name in self._cards):
+            if self.grid.is_calm:
+                self.grid.ensureWidgetVisible(card)
+            tint(self._theme, card, radius=self._theme.radius("l"))
 
     def show_matching(self) -> None:
         """Shows the servers that fit after filter, search or view have changed."""

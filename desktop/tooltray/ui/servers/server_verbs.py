@@ -21,12 +21,12 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.origins import change_there, is_of_file
+from tooltray.ui.server_pane.tool_words_sheet import ToolWordsSheet
 from tooltray.ui.servers.duplicate_sheet import DuplicateSheet
 from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, removed_words, take_out
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.sign_in_sheet import SignInAddressSheet
-from tooltray.ui.servers.tool_sheet import ToolSheet
 from tooltray.ui.servers.why_sheet import WhySheet
 
 
@@ -249,7 +249,7 @@ class ServerVerbs(QObject, View):
         """Opens the sheet with a tool's words for AI clients."""
         server = self.context.servers.find(tool.server)
         if server is not None and not server.is_builtin and self.context.sheets.sheet is None:
-            self.context.sheets.show(ToolSheet(self.context, tool, self.list_tools))
+            self.context.sheets.show(ToolWordsSheet(self.context, tool, self.list_tools))
 
     # sheets
 

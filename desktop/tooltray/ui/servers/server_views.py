@@ -12,8 +12,7 @@ from tooltray.ui.kit.window_memory import WindowMemory
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouping
 from tooltray.ui.servers.server_table import SORTS, ServerTable
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import IconButton
-from tooltray.ui.widgets.menus import popup_below
+from tooltray.ui.widgets.button import IconButton, popup_below
 
 MOST_CARDS = 11  # beyond that a table, unless a person wants cards: scanning beats looking, and no widget is built per server
 CARDS, TABLE = "cards", "table"

@@ -6,9 +6,8 @@ from PySide6.QtCore import Qt
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenTool, Servers, ToolsOf, TryTool, WellKnownServer
-from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page import HubPhase, Page, TabbedPage, TabEntry
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
 from tooltray.ui.servers.installed_tab import InstalledTab
 
 

@@ -11,8 +11,7 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.menus import popup_below
+from tooltray.ui.widgets.button import Button, popup_below
 
 MOST_ADVISED = 8  # servers in the menu, those that save most; a menu of all would hang out of the window
 LEAST_SAVED = 2000  # tokens; less is not worth a word

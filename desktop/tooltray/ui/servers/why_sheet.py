@@ -8,11 +8,13 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.link.qt_mcp_client import Diagnosis, QtMcpClient, Remedy
+from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -156,7 +158,7 @@ class WhySheet(SheetView):
 
     def _on_edit(self) -> None:
         self.close_requested.emit()
-        self.context.wishes.open_requested.emit(self._client.name, "settings")
+        self.context.go(OpenServer(self._client.name, "settings"))
 
     def _on_secret(self, remedy: Remedy) -> None:
         self.close_requested.emit()

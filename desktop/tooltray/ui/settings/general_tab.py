@@ -4,6 +4,7 @@ change applies at once; a failed one resets the control and is explained."""
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import get_args
 
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QWidget
@@ -13,6 +14,8 @@ from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.languages import languages
 from tooltray.foundation.preferences import KINDS
 from tooltray.foundation.snapshots.activity import JournalStatus
+from tooltray.foundation.snapshots.servers import AccessChoice
+from tooltray.ui.confinement_words import choice_title
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page import Page
@@ -55,6 +58,9 @@ def _groups() -> Iterator[tuple[str, str, Sequence[Setting | str]]]:
         "",
         [LOGIN, starts, Setting("window.keepsRunning", keeps, tr("Clients keep working; the tray icon stays."), True)],
     )
+    choices = {"": tr("Automatic"), **{each: choice_title(each) for each in get_args(AccessChoice)}}
+    text = tr("What they may do. Automatic: found ones are careful, those that you enter are trusted.")
+    yield tr("New servers"), "", [Setting("newServers", tr("Access"), text, "", tuple(choices), choices.__getitem__)]
     elsewhere = tr("Sent while you look elsewhere. What is switched off still shows in the window.")
     yield (
         tr("Notifications"),

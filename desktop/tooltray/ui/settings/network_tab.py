@@ -18,7 +18,7 @@ from tooltray.ui.settings.npm_registries import RegistrySection
 from tooltray.ui.settings.server_registry import ServerRegistrySection
 from tooltray.ui.settings.tokens import TokenList, TokenSheet, client_line
 from tooltray.ui.widgets.button import Button, IconButton, Switch
-from tooltray.ui.widgets.digits import take_digits
+from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, setting_row, text_line

@@ -2,8 +2,8 @@
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenSecret, Settings
+from tooltray.ui.kit.page import TabbedPage, TabEntry
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
 from tooltray.ui.settings.about_tab import AboutTab
 from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.settings.general_tab import GeneralTab

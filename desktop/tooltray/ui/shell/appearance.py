@@ -1,4 +1,6 @@
-"""The look and language of the window by the user's choices: theme and language, followed while Tooltray runs."""
+"""The look and language of the window by the user's choices, followed while Tooltray runs, and whether the user wants less motion."""
+
+import sys
 
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QApplication
@@ -71,3 +73,34 @@ class Appearance(QObject):
 
     async def _look(self) -> None:
         self.use(preferences_of((await self._hub.settings.get_settings()).settings))
+
+
+PORTAL, PLACE = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
+SETTINGS = "org.freedesktop.portal.Settings"
+SETTING = ("org.gnome.desktop.interface", "enable-animations")  # KDE's portal answers to this name too
+
+
+class MotionSetting(QObject):
+    """A single request for the setting, which reduces motion in the theme if the user wants less."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        if sys.platform == "linux":
+            self._ask()
+
+    def _ask(self) -> None:
+        from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher
+
+        question = QDBusMessage.createMethodCall(PORTAL, PLACE, SETTINGS, "ReadOne")
+        question.setArguments(list(SETTING))
+        question.setAutoStartService(False)
+        self._watcher = QDBusPendingCallWatcher(QDBusConnection.sessionBus().asyncCall(question), self)
+        self._watcher.finished.connect(self._on_answer)
+
+    def _on_answer(self) -> None:
+        answer = self._watcher.reply()
+        values = answer.arguments()
+        if not answer.errorName() and values:
+            value = values[0].variant() if hasattr(values[0], "variant") else values[0]
+            self._theme.set_reduced_motion(value is False)

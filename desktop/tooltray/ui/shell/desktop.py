@@ -6,7 +6,7 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,23 +17,20 @@ from PySide6.QtWidgets import QApplication
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
-from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import while_valid
-from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
+from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import title
 from tooltray.ui.shell.app_links import OpenedAddresses
-from tooltray.ui.shell.appearance import Appearance
+from tooltray.ui.shell.appearance import Appearance, MotionSetting
 from tooltray.ui.shell.bug_report import BugWatch
-from tooltray.ui.shell.motion import MotionSetting
-from tooltray.ui.shell.news_teller import NewsTeller, advice
+from tooltray.ui.shell.news_teller import NewsTeller, Notifications, advice
 from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch
-from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
 
 if TYPE_CHECKING:  # imported once the tray's icon is there
@@ -134,7 +131,7 @@ class Desktop:
         self._screen_lock = ScreenLockWatch(hub=hub, tasks=tasks)
         appearance.language_changed.connect(self._on_language_changed)
         tray.menu.quit_requested.connect(self._on_quit)
-        tray.open_requested.connect(self._on_opened_early)
+        tray.open_requested.connect(self._on_open)
 
     def _connect(self, windows: Windows) -> None:
         self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
@@ -148,11 +145,8 @@ class Desktop:
         self._confirmations.waiting_changed.connect(self._teller.on_confirmations)
         tray.menu.answered.connect(self._approvals.answer)
         tray.menu.approvals_requested.connect(self._approvals.go_there)
-        tray.menu.activity_requested.connect(partial(self.go, Activity()))
-        tray.menu.servers_requested.connect(partial(self.go, Servers()))
-        tray.menu.settings_requested.connect(partial(self.go, Settings()))
-        tray.menu.entry_requested.connect(self._on_entry_asked)
-        tray.open_requested.disconnect(self._on_opened_early)
+        tray.menu.place_requested.connect(self.go)
+        tray.menu.pause_requested.connect(lambda *pause: self._window.pause(*pause))
         self._connect_main(windows.main)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
 
@@ -163,28 +157,16 @@ class Desktop:
         window.hidden_to_tray.connect(self._on_hidden)
         window.retry_requested.connect(self._start_engine)
         window.context.links.entry_copy_requested.connect(self._on_copy_entry)
-        window.context.links.entries_waiting_changed.connect(self._on_entries_waiting)
+        window.context.links.entries_waiting_changed.connect(lambda requests: tray.set_waiting_entries(len(requests)))
         window.context.links.entries_asked.connect(self._teller.on_trust_asked)
-        for window_in_front in self._windows_in_front(window):
-            tray.open_requested.connect(window_in_front)
-        window.context.links.approval_asked.connect(self._approvals.go_there)
-        tray.menu.pause_requested.connect(window.pause)
-        tray.menu.about_requested.connect(window.show_about)
 
-    def _disconnect_main(self) -> None:
-        window, tray = self._window, self._tray
-        for window_in_front in self._windows_in_front(window):
-            tray.open_requested.disconnect(window_in_front)
-        tray.menu.pause_requested.disconnect(window.pause)
-        tray.menu.about_requested.disconnect(window.show_about)
-
-    def _windows_in_front(self, window: "MainWindow") -> Iterator[Callable[[], None]]:
-        """Yields what a click on the icon shows, one behind the other; the last ones wait for an answer."""
-        yield from (window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there)
-
-    def _on_opened_early(self) -> None:
-        """Shows the window at the start, since the user has clicked the icon before the window was built."""
-        self._hidden = False
+    def _on_open(self) -> None:
+        """Shows the windows one behind the other, since the user has clicked the icon; the last ones wait for an answer."""
+        if not self._is_built:
+            self._hidden = False  # the start shows the window
+            return
+        for show in (self._window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there):
+            show()
 
     def _on_address_opened(self, link: str) -> None:
         """Handles an address from macOS, which other systems pass to a second start."""
@@ -375,7 +357,6 @@ class Desktop:
         if self._reason or self._window.sheet is not None:
             return
         old = self._window
-        self._disconnect_main()
         new = self._start.build_main()
         self._connect_main(new)
         new.take_place_of(old)
@@ -384,16 +365,9 @@ class Desktop:
         old.deleteLater()
         self._tasks.spawn(while_valid(new, new.build_pages), name="build pages")
 
-    def _on_entry_asked(self, id: int) -> None:
-        """Shows an entry of the journal that was chosen in the tray's menu."""
-        self.go(OpenEntry(id))
-
     def _on_elicitation_asked(self) -> None:
         if not self._window.isActiveWindow():
             self._window.show_quietly()
-
-    def _on_entries_waiting(self, requests: Sequence[TrustRequest]) -> None:
-        self._tray.set_waiting_entries(len(requests))
 
     # where notifications and the tray's menu lead: see Places
 

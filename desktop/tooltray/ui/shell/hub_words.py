@@ -8,7 +8,7 @@ from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.kit.pause_words import paused_until
+from tooltray.ui.shell.pause_menu import paused_until
 from tooltray.ui.state_language import WORKING, Look, needs_person
 
 
@@ -64,25 +64,14 @@ def tray_state(phase: HubPhase, snapshot: HubSnapshot | None) -> TrayState:
     return TrayState.WORKING if any(server.state in WORKING for server in snapshot.servers) else TrayState.WELL
 
 
-def waiting_commands(count: int) -> tuple[str, ...]:
-    """Returns how many commands wait for approval; empty without any."""
-    if not count:
-        return ()
-    return (many(count, "1 command waits for your approval", "{count} commands wait for your approval"),)
-
-
-def waiting_calls(count: int) -> tuple[str, ...]:
-    """Returns how many tool calls wait for the user's approval; empty without any."""
-    if not count:
-        return ()
-    return (many(count, "1 call waits for your answer", "{count} calls wait for your answer"),)
-
-
-def waiting_questions(count: int) -> tuple[str, ...]:
-    """Returns how many servers have a question for the user; empty without any."""
-    if not count:
-        return ()
-    return (many(count, "1 question waits for your answer", "{count} questions wait for your answer"),)
+def waiting_words(calls: int, commands: int, questions: int) -> list[str]:
+    """Returns how many tool calls and commands wait for the user's approval, and how many servers have a question."""
+    words = (
+        calls and many(calls, "1 call waits for your answer", "{count} calls wait for your answer"),
+        commands and many(commands, "1 command waits for your approval", "{count} commands wait for your approval"),
+        questions and many(questions, "1 question waits for your answer", "{count} questions wait for your answer"),
+    )
+    return [each for each in words if each]
 
 
 def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:

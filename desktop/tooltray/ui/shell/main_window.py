@@ -14,12 +14,11 @@ from tooltray.ui import icons
 from tooltray.ui.add.bundle_urls import bundle_of_urls
 from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName, Settings
+from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName
 from tooltray.ui.kit.local_work import LocalWork
-from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page import HubPhase, Page, TabbedPage
 from tooltray.ui.kit.page_context import PageContext, Presenters
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.kit.tabbed_page import TabbedPage
 from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
@@ -27,7 +26,7 @@ from tooltray.ui.shell.palette import Palette
 from tooltray.ui.shell.palette_entry import PageLine
 from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, leave_focus
+from tooltray.ui.widgets.button import leave_focus
 from tooltray.ui.widgets.keyboard import last_input, move_focus
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import Header
@@ -48,17 +47,8 @@ class QuitPanel(SheetFrame):
         self.body.addWidget(Label(theme, who(clients), "strong", wrap=True))
         text = tr("Their calls end now. The next call of a client starts Tooltray again.")
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
-        self.buttons.addStretch(1)
-        self._stay = Button(theme, tr("Keep running"))
-        self._stay.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._stay)
-        quit = Button(theme, tr("Quit"), "danger")
-        quit.clicked.connect(self.confirmed)
-        self.buttons.addWidget(quit)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._stay.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.set_first_focus(self.add_button(tr("Keep running"), self.close_requested.emit))
+        self.add_button(tr("Quit"), self.confirmed.emit, "danger")
 
 
 def who(clients: Sequence[str]) -> str:
@@ -186,11 +176,6 @@ class MainWindow(QMainWindow):
         elif install := install_link(link):
             self.go(InstallLink(install))
 
-    def show_about(self) -> None:
-        """Shows the window with the section about Tooltray on the Settings page."""
-        self.show_up()
-        self.go(Settings("about"))
-
     def show_quietly(self) -> None:
         """Shows the window if it is hidden, without taking the keyboard from what the user is doing elsewhere."""
         if not self.isVisible():
@@ -203,9 +188,7 @@ class MainWindow(QMainWindow):
         """Opens the question whether to quit although these AI clients are connected, in place of an open sheet."""
         self.show_up()
         panel = QuitPanel(self.context.theme, clients)
-        sheet = self.context.sheets.replace(panel)
-        panel.close_requested.connect(sheet.dismiss)
-        panel.confirmed.connect(sheet.dismiss)
+        panel.confirmed.connect(self.context.sheets.replace(panel).dismiss)
         return panel
 
     def pause(self, is_paused: bool, for_s: float | None = None) -> None:
@@ -216,6 +199,7 @@ class MainWindow(QMainWindow):
         context = self.context
         context.hub.snapshot_changed.connect(self._draw_hub)
         context.hub.on(ProblemReported, self._on_problem_reported, self)
+        context.wishes.place_requested.connect(self.go)
         self._sidebar.page_requested.connect(self._open)
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)

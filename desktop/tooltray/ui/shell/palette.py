@@ -14,10 +14,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
-from tooltray.ui.shell.palette_entry import PageLine, PaletteContext, PaletteEntry
-from tooltray.ui.shell.palette_list import Row
-from tooltray.ui.shell.palette_match import Indexed, indexed, matches
-from tooltray.ui.shell.palette_panel import PalettePanel
+from tooltray.ui.shell.palette_entry import Indexed, PageLine, PaletteContext, PaletteEntry, indexed, matches
+from tooltray.ui.shell.palette_panel import PalettePanel, Row
 from tooltray.ui.shell.palette_sources import SOURCES
 
 RECENT = "palette.recent"  # in the memory of the window: keys, the last one first

@@ -24,12 +24,12 @@ from tooltray.ui.kit.destinations import (
     TryTool,
 )
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
-from tooltray.ui.kit.server_actions import ACTIONS, can
+from tooltray.ui.kit.server_actions import ACTIONS, BY_NAME, IN_PALETTE, can
 from tooltray.ui.server_words import sign
 from tooltray.ui.servers.many_servers import START, STOP
 from tooltray.ui.service_words import service
 from tooltray.ui.shell.palette_entry import PaletteContext, PaletteEntry, PaletteSource, Run
+from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
 from tooltray.ui.state_language import needs_person, server_look
 
 SERVER, ACTION, PAGE, SETTING, TOOL = 12, 6, 8, 5, 0  # ranks: of two that fit alike
@@ -48,15 +48,9 @@ def _needs(context: PaletteContext) -> Iterator[PaletteEntry]:
             title, word = tr("Look at what waits for {name}", name=server.name), tr("Waiting")
         elif server.state is ServerState.ERROR:
             title = tr("Why does {name} not run?", name=server.name)
-        yield PaletteEntry(f"needs:{server.name}", short(title), _remedy(context.page, server), "alert", word, rank=SERVER, is_now=True)
-
-
-def _remedy(page: PageContext, server: ServerSnapshot) -> Run:
-    wishes = page.wishes
-    if server.waiting:
-        return partial(wishes.trust_requested.emit, server.name)
-    wish = wishes.sign_in_requested if server.state is ServerState.NEEDS_SIGN_IN else wishes.diagnosis_requested
-    return partial(wish.emit, server.name)
+        remedy = BY_NAME[next((name for name in ("trust", "sign in") if can(name, server)), "why")]
+        run = partial(remedy.wish, context.page.wishes, server)
+        yield PaletteEntry(f"needs:{server.name}", short(title), run, "alert", word, rank=SERVER, is_now=True)
 
 
 def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
@@ -78,9 +72,10 @@ def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
 def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[PaletteEntry]:
     """Yields the actions for one server in its state."""
     for action in ACTIONS:
-        if action.of and action.fits(server):
-            title = short(say(action.of.filled(name=server.name)))
-            rank, words = ACTION - 5 * (action.name in AFTER_OTHERS), f"{action.name} {action.also} {server.name}"
+        if action.name in IN_PALETTE and action.fits(server):
+            of, also = IN_PALETTE[action.name]
+            title = short(say(of.filled(name=server.name)))
+            rank, words = ACTION - 5 * (action.name in AFTER_OTHERS), f"{action.name} {also} {server.name}"
             run = partial(action.wish, context.page.wishes, server)
             yield PaletteEntry(f"{action.name}:{server.name}", title, run, action.icon, tr("Action"), "", words, rank)
 

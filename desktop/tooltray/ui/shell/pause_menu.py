@@ -1,12 +1,29 @@
-"""The menu of durations of a pause, for the navigation and the tray."""
+"""The durations of a pause: their menu, for the navigation and the tray, and the end of a pause in words."""
+
+from datetime import datetime, time, timedelta
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.ui import icons
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.theme import Theme
+
+HOUR_S = 3600.0
+MORNING = time(8)  # when people begin; a pause "until tomorrow" that ended at midnight would end beside a sleeping person
+
+
+def until_tomorrow_s(now: datetime | None = None) -> float:
+    """Returns how long it is until tomorrow morning, in seconds; `now`: the user's local time."""
+    now = now or datetime.now()
+    end = datetime.combine(now.date() + timedelta(days=1), MORNING)
+    return end.timestamp() - now.timestamp()
+
+
+def paused_until(until: float, now: datetime | None = None) -> str:
+    """Returns until when everything is paused; `until`: unix seconds, 0: until the user resumes."""
+    return tr("Paused until {time}", time=moment(until, now or datetime.now())) if until else tr("Calls are refused")
 
 
 class PauseMenu(QMenu):

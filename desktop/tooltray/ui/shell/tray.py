@@ -16,7 +16,7 @@ from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.projects.file_words import waiting_entries
-from tooltray.ui.shell.hub_words import TrayState, summary, tray_state, waiting_calls, waiting_commands, waiting_questions
+from tooltray.ui.shell.hub_words import TrayState, summary, tray_state, waiting_words
 from tooltray.ui.shell.tray_menu import TrayMenu
 from tooltray.ui.shell.tray_reads import TrayReads
 from tooltray.ui.theme import Theme
@@ -168,14 +168,8 @@ class Tray(QObject):
         if (state, scheme, self.waiting) != self._shown:
             self._shown = (state, scheme, self.waiting)
             self._icon.setIcon(tray_icon(state, scheme, self.waiting))
-        asked = waiting_questions(len(self._questions))
-        waiting = (
-            *waiting_calls(len(self._approvals)),
-            *waiting_commands(self._confirmations),
-            *asked,
-            *waiting_entries(self._waiting_entries),
-        )
-        tooltip = " · ".join(("Tooltray", summary(self._phase, snapshot), *waiting))
+        waiting = waiting_words(len(self._approvals), self._confirmations, len(self._questions))
+        tooltip = " · ".join(("Tooltray", summary(self._phase, snapshot), *waiting, *waiting_entries(self._waiting_entries)))
         if tooltip != self._icon.toolTip():
             self._icon.setToolTip(tooltip)
         self.menu.show_hub(self._phase, snapshot)

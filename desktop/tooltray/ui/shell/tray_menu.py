@@ -1,7 +1,8 @@
 """The tray icon's menu: the hub's state in words, what waits for the user, who works now, servers that need the user first, then the app.
 Knows neither the window nor the engine. The menu is changed in place, since a desktop may be showing it over D-Bus."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -9,21 +10,75 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from tooltray.foundation.snapshots.activity import ActivityEntry
+from tooltray.foundation.snapshots.activity import ActivityEntry, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.kit.server_actions import ACTIONS, ServerAction
+from tooltray.ui.kit.server_actions import ACTIONS, IN_TRAY, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import summary
 from tooltray.ui.shell.pause_menu import PauseMenu
 from tooltray.ui.shell.tray_reads import TrayReadings
-from tooltray.ui.shell.tray_words import approval_line, call_line, can_answer, failure_line, load_line, short
 from tooltray.ui.state_language import Look, needs_person, paused_look, server_look
 from tooltray.ui.theme import Theme
+
+LONGEST = 32  # characters of a name
+MINUTE_S = 60
+
+
+def short(text: str, longest: int = LONGEST) -> str:
+    """Returns a name for a menu: on one line, long ones without their middle, ampersands escaped so that they mark no key."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in text)
+    half = longest // 2
+    return (shown if len(shown) <= longest else f"{shown[:half]}…{shown[-half:]}").replace("&", "&&")
+
+
+def call_line(call: CallNow, now: float | None = None) -> str:
+    """Returns who calls what, and since when; `now`: unix seconds."""
+    passed = max(0, int((time.time() if now is None else now) - call.since))
+    lasts = tr("{seconds} s", seconds=passed) if passed < MINUTE_S else tr("{minutes} min", minutes=passed // MINUTE_S)
+    words = {"person": tr("waits for you"), "start": tr("waits for its server"), "turn": tr("waits for its turn")}
+    waits = words.get(call.waits_for, lasts)
+    who = short(call.client) or tr("A client")
+    return " · ".join((who, f"{short(call.tool)} ({short(call.server)})", waits))
+
+
+def failure_line(entry: ActivityEntry, now: datetime) -> str:
+    """Returns what failed, and when."""
+    what = f"{short(entry.tool)} ({short(entry.server)})" if entry.tool else short(entry.server)
+    return " · ".join((moment(entry.at, now), what))
+
+
+def approval_line(request: ApprovalSnapshot) -> str:
+    """Returns which call waits for approval, and its client."""
+    tool, server, client = short(request.tool), short(request.server), short(request.client)
+    if not client:
+        return tr("{tool} of {server}", tool=tool, server=server)
+    return tr("{tool} of {server}, for {client}", tool=tool, server=server, client=client)
+
+
+def can_answer(request: ApprovalSnapshot) -> bool:
+    """Returns whether a call may be allowed without seeing its arguments: one that reads, of a tool without warnings or changes."""
+    is_plain = not (request.warnings or request.definition_diff or request.diff)
+    return request.category == "read" and is_plain and "once" in request.choices
+
+
+def load_line(load: ProgramLoad) -> str:
+    """Returns the memory and processor time that Tooltray and its servers use now."""
+    own = tr("Tooltray: {memory} MB, {share} % of a processor", memory=_mb(load.memory_bytes), share=f"{load.cpu_share * 100:.0f}")
+    if not load.running_servers:
+        return own
+    return " · ".join((own, tr("servers: {memory} MB", memory=_mb(load.server_memory_bytes))))
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.0f}"
+
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
 SHOWN_WAITING = SHOWN_CALLS = 3
@@ -38,7 +93,7 @@ class ServerEntry(QMenu):
         self._server: ServerSnapshot | None = None
         self._look: Look | None = None
         theme.changed.connect(self._tint)
-        self._actions = {action: self.addAction(say(action.title)) for action in ACTIONS if action.in_tray}
+        self._actions = {action: self.addAction(say(action.title)) for action in ACTIONS if action.name in IN_TRAY}
         for action, shown in self._actions.items():
             shown.triggered.connect(partial(self._on_chosen, action))
 
@@ -82,20 +137,16 @@ class ApprovalEntry(QMenu):
 
 class TrayMenu(QMenu):
     """The menu of the tray icon. `pause_requested`: whether to pause everything, and for how many seconds (None: until the user resumes).
-    `answered`: a waiting call, by its id, and "once" or "refuse". `entry_requested`: an entry of the journal, by its id.
+    `answered`: a waiting call, by its id, and "once" or "refuse". `place_requested`: a Destination in the window.
     """
 
     pause_requested = Signal(bool, object)
     entry_copy_requested = Signal()
     open_requested = Signal()
-    about_requested = Signal()
     quit_requested = Signal()
     answered = Signal(str, str)
     approvals_requested = Signal()
-    activity_requested = Signal()
-    entry_requested = Signal(int)
-    servers_requested = Signal()
-    settings_requested = Signal()
+    place_requested = Signal(object)
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
@@ -134,10 +185,10 @@ class TrayMenu(QMenu):
         self._tint()
         self._resume.triggered.connect(self._on_resume)
         self._copy.triggered.connect(self.entry_copy_requested)
-        self._more.triggered.connect(self.servers_requested)
+        self._more.triggered.connect(self._way_to(Servers()))
         self._open.triggered.connect(self.open_requested)
-        self._settings.triggered.connect(self.settings_requested)
-        self._about.triggered.connect(self.about_requested)
+        self._settings.triggered.connect(self._way_to(Settings()))
+        self._about.triggered.connect(self._way_to(Settings("about")))
         self._quit.triggered.connect(self.quit_requested)
 
     def retranslate(self) -> None:
@@ -194,10 +245,10 @@ class TrayMenu(QMenu):
         self._clear("now")
         self._after_now.setVisible(bool(words or failures))
         for text in words:
-            self._line("now", self._after_now, "state-connected", text).triggered.connect(self.activity_requested)
+            self._line("now", self._after_now, "state-connected", text).triggered.connect(self._way_to(Activity()))
         if len(calls) > SHOWN_CALLS:
             more = tr("{count} more calls are under way", count=len(calls) - SHOWN_CALLS)
-            self._line("now", self._after_now, "more", more).triggered.connect(self.activity_requested)
+            self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
             self._add_failures(failures)
 
@@ -205,7 +256,7 @@ class TrayMenu(QMenu):
         menu = QMenu(tr("Last failures"), self)
         menu.setIcon(icons.icon("alert", self._theme.color("text.secondary")))
         for entry in failures:
-            menu.addAction(failure_line(entry, datetime.now())).triggered.connect(partial(self.entry_requested.emit, entry.id))
+            menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
         self._lines["now"].append(self.insertMenu(self._after_now, menu))
 
     def _line(self, part: str, before: QAction, icon: str, text: str) -> QAction:
@@ -236,6 +287,9 @@ class TrayMenu(QMenu):
                 self.insertMenu(self._more, entry)
         for server in servers:
             self._entries[server.name].set_server(server, is_paused=self._is_paused)
+
+    def _way_to(self, place: Destination) -> Callable[[], None]:
+        return lambda: self.place_requested.emit(place)
 
     def _add(self, icon: str) -> QAction:
         action = self.addAction("")

@@ -10,8 +10,8 @@ from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.tools.tool_rows import ToolRow, profile_of
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 
 WIDTH = 460

@@ -18,7 +18,8 @@ from tooltray.ui.widgets.surface import Surface, column, row
 
 ICONS = {"error": "alert", "warning": "alert", "info": "info"}
 HEIGHT = 28  # px: what a header has left below its controls
-BUTTON_HEIGHT = 24
+BUTTON_HEIGHT = 22
+LEAST_TEXT = 80  # px; less of it says nothing
 WIDEST = 560  # px of the details
 
 
@@ -139,11 +140,15 @@ class NoticeLine(QWidget):
         layout = self.layout()
         assert layout is not None
         self._more.setVisible(self._content is not None)
+        has_text = bool(self._words[1])
+        self._text.setVisible(has_text)
         self._title.setMinimumWidth(0)
         is_cut = layout.sizeHint().width() > self.width()
         self._more.setVisible(is_cut or self._content is not None)
-        wanted = self._title.sizeHint().width()
-        self._title.setMinimumWidth(max(0, min(wanted, self.width() - layout.minimumSize().width())))
+        least, wanted = self._title.minimumSizeHint().width(), self._title.sizeHint().width()
+        room = self.width() - layout.minimumSize().width() - (wanted - least) + self._text.minimumSizeHint().width()  # of the text
+        self._text.setVisible(has_text and room >= min(LEAST_TEXT, self._text.sizeHint().width()))
+        self._title.setMinimumWidth(max(0, min(wanted, self.width() - layout.minimumSize().width() + least)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:

@@ -1,10 +1,11 @@
-"""Buttons and switches. Focus rings are for users of the keyboard: a click or a new window draws none. Enter presses, too."""
+"""Buttons, the place of their menus, and switches. Focus rings are for users of the keyboard: a click or a new window draws none. Enter
+presses, too."""
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import Property, QEasingCurve, QPoint, QPropertyAnimation, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMenu, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
@@ -207,6 +208,19 @@ class IconButton(Button):
     def set_name(self, name: str) -> None:
         self.setToolTip(name)
         self.setAccessibleName(name)
+
+
+MENU_GAP = 2  # px between a button and its menu
+
+
+def popup_below(menu: QMenu, button: QWidget) -> None:
+    """Opens a menu below a button: at its left edge, or as far to the left as needed to stay inside the window."""
+    window = button.window()
+    left = window.mapToGlobal(QPoint(0, 0)).x()
+    right = window.mapToGlobal(QPoint(window.width(), 0)).x()
+    place = button.mapToGlobal(QPoint(0, button.height() + MENU_GAP))
+    place.setX(max(left, min(place.x(), right - menu.sizeHint().width() - MENU_GAP)))
+    menu.popup(place)
 
 
 WIDTH, HEIGHT, MARGIN = 36, 20, 3

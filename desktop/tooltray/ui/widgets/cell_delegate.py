@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QMouseEvent, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
@@ -27,18 +27,20 @@ HEADING_LINE, HEADING_COUNT = 28, 60  # px: of a heading's words, which stand lo
 FOCUS_BAR = 2  # height of the line below the current row of a table that has the keyboard
 
 
-class HoveredView(QTableView):
-    """A table that knows which row is under the pointer."""
+if TYPE_CHECKING:
+    View = QAbstractItemView
+else:
+    View = object
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._hovered_row = -1
-        self.setMouseTracking(True)
 
-    @property
-    def hovered_row(self) -> int:
-        """The place of the row under the pointer; -1 without one."""
-        return self._hovered_row
+class RowHover(View):
+    """A mixin of views with mouse tracking that know which row is under the pointer.
+
+    Attributes:
+        hovered_row: its place; -1 without one.
+    """
+
+    hovered_row = -1
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
@@ -48,8 +50,8 @@ class HoveredView(QTableView):
         return super().viewportEvent(event)
 
     def _hover(self, row: int) -> None:
-        if row != self._hovered_row:
-            self._hovered_row = row
+        if row != self.hovered_row:
+            self.hovered_row = row
             self.viewport().update()
 
 
@@ -64,7 +66,7 @@ def elide_mode(text: str, style: str) -> Qt.TextElideMode:
 
 
 class CellDelegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, columns: Sequence[Column], table: HoveredView, inset: int, row_height: int) -> None:
+    def __init__(self, theme: Theme, columns: Sequence[Column], table: RowHover, inset: int, row_height: int) -> None:
         """Args:
         table: the table that it paints; kept.
         inset: px left of the first column; 0 for a table in a card.

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, PaintedButton
-from tooltray.ui.widgets.menus import popup_below
+from tooltray.ui.widgets.button import Button, PaintedButton, popup_below
 from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column
 
@@ -207,7 +206,7 @@ class OptionList(QWidget):
     ) -> None:
         super().__init__()
         self._takes_many, self._may_be_empty = takes_many, may_be_empty
-        self._options: list[tuple[str, Option]] = []
+        self._options: dict[str, Option] = {}
         self.setAccessibleName(name)
         layout = column(self)
         for value, title in options:
@@ -215,37 +214,34 @@ class OptionList(QWidget):
             option.setAutoExclusive(not (takes_many or may_be_empty))  # for screen readers: no check box
             option.setChecked(value in chosen)
             option.clicked.connect(self._on_clicked)
-            self._options.append((value, option))
+            self._options[value] = option
             layout.addWidget(option)
 
     @property
     def chosen(self) -> list[str]:
-        return [value for value, option in self._options if option.isChecked()]
+        return [value for value, option in self._options.items() if option.isChecked()]
 
     def set_chosen(self, chosen: Sequence[str]) -> None:
         """Changes the chosen options, without `changed`."""
-        for value, option in self._options:
+        for value, option in self._options.items():
             option.setChecked(value in chosen)
 
     def set_enabled(self, value: str, enabled: bool) -> None:
         """Enables or disables one of the options."""
-        for each, option in self._options:
-            if each == value:
-                option.setEnabled(enabled)
+        self._options[value].setEnabled(enabled)
 
     def set_title(self, value: str, title: str) -> None:
         """Renames one of the options."""
-        option = next(option for each, option in self._options if each == value)
-        option.set_title(title)
+        self._options[value].set_title(title)
 
     @property
     def first(self) -> QWidget:
         """The widget for the keyboard."""
-        return self._options[0][1]
+        return next(iter(self._options.values()))
 
     def _on_clicked(self, is_checked: bool) -> None:
         pressed = self.sender()
         if not self._takes_many:
-            for _, option in self._options:
+            for option in self._options.values():
                 option.setChecked(option is pressed and (is_checked or not self._may_be_empty))
         self.changed.emit()

@@ -65,9 +65,8 @@ class CodeView(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(4)
-        if editable:
-            self.setUndoRedoEnabled(True)
-        else:
+        self.document().clearUndoRedoStacks()  # Ctrl+Z takes back what is typed, not the margin
+        if not editable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
         if lines:
             self.set_lines(lines)

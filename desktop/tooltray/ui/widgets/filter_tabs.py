@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import PaintedButton
+from tooltray.ui.widgets.keyboard import with_parent
 from tooltray.ui.widgets.surface import row
 
 
@@ -57,7 +58,7 @@ class FilterTab(PaintedButton):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
-        group = self.group()
+        group = with_parent(self.group())
         if not step or group is None:
             super().keyPressEvent(event)
             return

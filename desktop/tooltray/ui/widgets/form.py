@@ -62,45 +62,35 @@ def _number_fault(field: FormField, text: str) -> str:
 
 
 class FieldRow(QWidget):
-    """A row for one field. `changed`: the user edited it."""
+    """A row for one field. `changed`: the user edited it.
+
+    Attributes:
+        control: the widget for the keyboard.
+    """
 
     changed = Signal()
 
     def __init__(self, theme: Theme, field: FormField, choose_path: ChoosePath) -> None:
         super().__init__()
         field = replace(field, label=say(field.label), description=say(field.description), placeholder=say(field.placeholder))
-        self._theme, self._field, self._choose_path = theme, field, choose_path
+        self._theme, self.field, self._choose_path = theme, field, choose_path
         self._is_fault_shown = False
-        self._line: QLineEdit | None = None
-        self._lines: QPlainTextEdit | None = None
-        self._switch: Switch | None = None
-        self._choice: Choice | None = None
-        self._layout = column(self, spacing=4)
-        self._layout.addLayout(self._title())
-        self._layout.addLayout(self._answer())
+        self.control: QWidget
+        layout = column(self, spacing=4)
+        layout.addLayout(self._title())
+        layout.addLayout(self._answer())
         if field.description:
-            self._layout.addWidget(Label(theme, field.description, "caption", "secondary", wrap=True))
+            layout.addWidget(Label(theme, field.description, "caption", "secondary", wrap=True))
         self._fault = Label(theme, "", "caption", "error", wrap=True)
         self._fault.hide()
-        self._layout.addWidget(self._fault)
-
-    @property
-    def field(self) -> FormField:
-        return self._field
-
-    @property
-    def control(self) -> QWidget:
-        """The widget for the keyboard."""
-        control = self._line or self._lines or self._switch or self._choice
-        assert control is not None
-        return control
+        layout.addWidget(self._fault)
 
     @property
     def value(self) -> FieldValue | None:
         """The user's value, or None. Only without `fault`."""
-        field, text = self._field, self._text.strip()
-        if self._switch is not None:
-            return self._switch.isChecked()
+        field, text = self.field, self._text.strip()
+        if isinstance(self.control, Switch):
+            return self.control.isChecked()
         if not text:
             return None
         if field.is_list:
@@ -110,63 +100,72 @@ class FieldRow(QWidget):
     @property
     def fault(self) -> str:
         """What is wrong with the value, in words; empty if nothing is."""
-        return "" if self._switch is not None else field_fault(self._field, self._text)
+        return "" if isinstance(self.control, Switch) else field_fault(self.field, self._text)
 
-    def show_fault(self, fault: str = "") -> None:
-        """Shows what is wrong from now on, also while the user corrects it.
-
-        Args:
-            fault: an error that the engine found; the next edit hides it.
-        """
+    def show_fault(self) -> None:
+        """Shows what is wrong from now on, also while the user corrects it."""
         self._is_fault_shown = True
-        self._say(fault or self.fault)
+        self._fault.setText(self.fault)
+        self._fault.setVisible(bool(self.fault))
 
     @property
     def _text(self) -> str:
-        if self._lines is not None:
-            return self._lines.toPlainText()
-        if self._choice is not None:
-            return self._choice.chosen
-        return self._line.text() if self._line is not None else ""
+        match self.control:
+            case QPlainTextEdit() as lines:
+                return lines.toPlainText()
+            case Choice() as choice:
+                return choice.chosen
+            case QLineEdit() as line:
+                return line.text()
+        return ""
 
     def _title(self) -> QHBoxLayout:
         line = row(spacing=6)
-        if self._field.is_secret:
+        if self.field.is_secret:
             line.addWidget(Icon(self._theme, "key", 14, "accent.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignVCenter)
-        line.addWidget(Label(self._theme, self._field.label, "label", wrap=True), 1)
-        if self._field.kind != "boolean":
-            word, tone = (tr("required"), "secondary") if self._field.is_required else (tr("optional"), "muted")
+        line.addWidget(Label(self._theme, self.field.label, "label", wrap=True), 1)
+        if self.field.kind != "boolean":
+            word, tone = (tr("required"), "secondary") if self.field.is_required else (tr("optional"), "muted")
             line.addWidget(Label(self._theme, word, "caption", tone))
         return line
 
     def _answer(self) -> QHBoxLayout:
-        line, field = row(), self._field
+        line, field = row(), self.field
         if field.kind == "boolean":
-            self._switch = Switch(self._theme, field.label, on=bool(field.default))
-            self._word = Label(self._theme, "", "body", "secondary")
-            self._switch.toggled.connect(self._on_changed)
-            line.addWidget(self._switch)
-            line.addWidget(self._word)
+            self.control, word = self._make_switch()
+            line.addWidget(self.control)
+            line.addWidget(word)
             line.addStretch(1)
-            self._draw_word()
         elif field.is_list:
-            self._lines = self._make_lines()
-            line.addWidget(self._lines, 1)
+            self.control = self._make_lines()
+            line.addWidget(self.control, 1)
         elif field.kind == "choice" or field.choices:
-            self._choice = self._make_choice()
-            line.addWidget(self._choice, 1)
+            self.control = self._make_choice()
+            line.addWidget(self.control, 1)
         else:
-            self._line = self._make_line()
-            line.addWidget(self._line, 1)
+            self.control = edit = self._make_line()
+            line.addWidget(edit, 1)
             if field.is_secret:
-                line.addWidget(self._reveal_button(self._line))
+                line.addWidget(self._reveal_button(edit))
         if field.kind in ("file", "folder"):
             line.addWidget(self._browse_button(), 0, Qt.AlignmentFlag.AlignTop)
         self._describe()
         return line
 
+    def _make_switch(self) -> tuple[Switch, Label]:
+        """Makes a switch, and the word beside it."""
+        switch, word = Switch(self._theme, self.field.label, on=bool(self.field.default)), Label(self._theme, "", "body", "secondary")
+
+        def draw_word(is_on: bool) -> None:
+            word.setText(tr("Yes") if is_on else tr("No"))
+
+        draw_word(switch.isChecked())
+        switch.toggled.connect(draw_word)
+        switch.toggled.connect(self._on_changed)
+        return switch, word
+
     def _make_line(self) -> QLineEdit:
-        field = self._field
+        field = self.field
         default = field.default
         text = "" if default is None else number_text(default) if isinstance(default, int | float) else str(default)
         line = QLineEdit(text)
@@ -180,15 +179,15 @@ class FieldRow(QWidget):
         return line
 
     def _make_lines(self) -> QPlainTextEdit:
-        default = self._field.default
+        default = self.field.default
         text = "\n".join(default) if isinstance(default, tuple) else "" if default is None else str(default)
-        lines = CodeView(self._theme, text, self._field.label, lines=LIST_LINES, editable=True)
-        lines.setPlaceholderText(self._field.placeholder or tr("One on each line"))
+        lines = CodeView(self._theme, text, self.field.label, lines=LIST_LINES, editable=True)
+        lines.setPlaceholderText(self.field.placeholder or tr("One on each line"))
         lines.textChanged.connect(self._on_changed)
         return lines
 
     def _make_choice(self) -> Choice:
-        field = self._field
+        field = self.field
         options = [(choice, choice) for choice in field.choices]
         if not field.is_required or field.default is None:
             options.insert(0, ("", tr("Nothing chosen")))
@@ -200,19 +199,19 @@ class FieldRow(QWidget):
 
     def _reveal_button(self, line: QLineEdit) -> Button:
         button = Button(self._theme, tr("Show"), "ghost", small=True)
-        button.setAccessibleName(tr("Show {name}", name=self._field.label))
+        button.setAccessibleName(tr("Show {name}", name=self.field.label))
         button.clicked.connect(partial(self._on_reveal, line, button))
         return button
 
     def _browse_button(self) -> Button:
         button = Button(self._theme, tr("Choose…"), icon="folder")
-        button.setAccessibleName(tr("Choose {name}", name=self._field.label))
+        button.setAccessibleName(tr("Choose {name}", name=self.field.label))
         button.clicked.connect(self._on_browse)
         return button
 
     def _describe(self) -> None:
-        control, field = self.control, self._field
-        if self._choice is None:
+        control, field = self.control, self.field
+        if not isinstance(control, Choice):
             control.setAccessibleName(field.label)
         needed = tr("required") if field.is_required else tr("optional")
         control.setAccessibleDescription(f"{needed}. {field.description}" if field.description else needed)
@@ -223,28 +222,19 @@ class FieldRow(QWidget):
         button.setText(tr("Hide") if is_hidden else tr("Show"))
 
     def _on_browse(self) -> None:
-        self._choose_path(self._field.label, self._field.kind == "folder", self._on_path)
+        self._choose_path(self.field.label, self.field.kind == "folder", self._on_path)
 
     def _on_path(self, path: str) -> None:
-        if self._lines is not None:
-            written = self._lines.toPlainText().rstrip("\n")
-            self._lines.setPlainText(f"{written}\n{path}" if written else path)
-        elif self._line is not None:
-            self._line.setText(path)
+        if isinstance(self.control, QPlainTextEdit):
+            written = self.control.toPlainText().rstrip("\n")
+            self.control.setPlainText(f"{written}\n{path}" if written else path)
+        elif isinstance(self.control, QLineEdit):
+            self.control.setText(path)
 
     def _on_changed(self, *_value: object) -> None:
-        self._draw_word()
         if self._is_fault_shown:
-            self._say(self.fault)
+            self.show_fault()
         self.changed.emit()
-
-    def _draw_word(self) -> None:
-        if self._switch is not None:
-            self._word.setText(tr("Yes") if self._switch.isChecked() else tr("No"))
-
-    def _say(self, fault: str) -> None:
-        self._fault.setText(fault)
-        self._fault.setVisible(bool(fault))
 
 
 class Form(QWidget):
@@ -260,46 +250,33 @@ class Form(QWidget):
         super().__init__()
         layout = column(self, spacing=14)
         required_first = sorted(fields, key=lambda field: not field.is_required)
-        self._rows = [FieldRow(theme, field, choose_path or self._choose_path) for field in required_first]
-        for each in self._rows:
+        self.rows = [FieldRow(theme, field, choose_path or self._choose_path) for field in required_first]
+        for each in self.rows:
             each.changed.connect(self.changed)
             layout.addWidget(each)
         if not fields:
             self.hide()  # shown by whatever it is put into: until then it would be a window of its own
 
     @property
-    def rows(self) -> Sequence[FieldRow]:
-        return tuple(self._rows)
-
-    @property
     def values(self) -> dict[str, FieldValue]:
         """The user's values, by the fields' keys, without empty ones. Only if it `is_complete`."""
-        given = {each.field.key: each.value for each in self._rows}
+        given = {each.field.key: each.value for each in self.rows}
         return {key: value for key, value in given.items() if value is not None}
 
     @property
     def is_complete(self) -> bool:
         """Whether all fields are valid."""
-        return not any(each.fault for each in self._rows)
+        return not any(each.fault for each in self.rows)
 
     def check(self) -> bool:
         """Shows each field's error and goes to the first one; returns whether the form has no errors."""
-        wrong = [each for each in self._rows if each.fault]
-        for each in self._rows:
+        for each in self.rows:
             each.show_fault()
-        if wrong:
-            wrong[0].control.setFocus(Qt.FocusReason.OtherFocusReason)
-        return not wrong
-
-    def show_fault(self, key: str, fault: str) -> None:
-        """Shows an error of the engine at its field."""
-        for each in self._rows:
-            if each.field.key == key:
-                each.show_fault(fault)
+        return not self.focus()
 
     def focus(self) -> bool:
         """Moves the focus to the first invalid field; returns whether there is one."""
-        first = next((each for each in self._rows if each.fault), None)
+        first = next((each for each in self.rows if each.fault), None)
         if first is not None:
             first.control.setFocus(Qt.FocusReason.OtherFocusReason)
         return first is not None

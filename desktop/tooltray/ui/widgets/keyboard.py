@@ -1,15 +1,18 @@
-"""The order of Tab, the last use of the keyboard, and the focus after its control is disabled. Qt's own order of Tab is the order in which
-widgets were made: a row that is added later would be the last of the whole window."""
+"""The order of Tab, the last use of the keyboard, the places that the focus is led to, text that Ctrl+Z takes back, and keys of sheets and
+fields. Qt's own order of Tab is the order in which widgets were made: a row that is added later would be the last of the whole window."""
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QRegularExpression, QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut, QTextCursor
+from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 from shiboken6 import isValid
 
 _after: WeakKeyDictionary[QWidget, QWidget] = WeakKeyDictionary()
+Found = TypeVar("Found", bound=QObject)
 
 
 class InputWatch(QObject):
@@ -28,6 +31,17 @@ class InputWatch(QObject):
 
 
 last_input = InputWatch()
+
+
+def with_parent(found: Found | None) -> Found | None:
+    """Returns what `focusProxy`, `group` or `checkedButton` has returned, as the child of its real parent.
+
+    PySide takes what such a method returns for a child of the object that returned it. A scroll area is the focus proxy of its viewport: it
+    would be a child of its own child, belong to nothing else, and the garbage collector would delete both while they are shown.
+    """
+    if found is not None and (parent := found.parent()) is not None:
+        found.setParent(parent)
+    return found
 
 
 def put_after(before: QWidget, control: QWidget) -> None:
@@ -60,6 +74,48 @@ def move_focus(root: QWidget, *, forwards: bool) -> bool:
     return target is not None
 
 
+def go_to(control: QWidget) -> None:
+    """Moves the focus to a control, and scrolls to it once what was shown with it has its room."""
+    control.setFocus(Qt.FocusReason.OtherFocusReason)
+    QTimer.singleShot(0, control, partial(_scroll_to, control))
+
+
+def _scroll_to(control: QWidget) -> None:
+    for area in _above(control):
+        if isinstance(area, QScrollArea):
+            area.ensureWidgetVisible(control)
+
+
+def replace_text(field: QLineEdit | QPlainTextEdit, text: str) -> None:
+    """Replaces a field's text in such a way that Ctrl+Z takes it back; Qt's `setText` and `setPlainText` drop what could be undone.
+    A QLineEdit emits nothing.
+    """
+    if isinstance(field, QLineEdit):
+        with QSignalBlocker(field):  # the user has not edited it
+            field.selectAll()
+            field.insert(text)
+    else:
+        cursor = field.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+
+
+def show_text(field: QLineEdit | QPlainTextEdit, text: str) -> None:
+    """Shows another text in a field; what the user has typed there can still be had by Ctrl+Z."""
+    if isinstance(field, QLineEdit):
+        before, can_undo = field.text(), field.isUndoAvailable()
+    else:
+        before, can_undo = field.toPlainText(), field.document().isUndoAvailable()
+    if text == before:
+        return
+    if can_undo:
+        replace_text(field, text)
+    elif isinstance(field, QLineEdit):
+        field.setText(text)
+    else:
+        field.setPlainText(text)
+
+
 def _yield(control: QWidget) -> None:
     """Removes the focus from a control that was hidden or disabled: after a key a neighbour gets it, after a click the common parent."""
     boxes = [each for each in _above(control) if each.isVisible() and each.isEnabled()]
@@ -83,9 +139,10 @@ def _takes_tab(widget: QWidget) -> bool:
     """Returns whether Tab stops at a widget. Of exclusive buttons only the checked one takes it; Qt would take the one that had the focus
     last.
     """
-    is_usable = widget.isVisible() and widget.isEnabled() and widget.focusProxy() is None
-    group = widget.group() if isinstance(widget, QAbstractButton) else None
-    if group is not None and group.exclusive() and (chosen := group.checkedButton()) is not None and chosen.isVisible():
+    is_usable = widget.isVisible() and widget.isEnabled() and with_parent(widget.focusProxy()) is None
+    group = with_parent(widget.group()) if isinstance(widget, QAbstractButton) else None
+    chosen = with_parent(group.checkedButton()) if group is not None and group.exclusive() else None
+    if chosen is not None and chosen.isVisible():
         return is_usable and widget is chosen
     return is_usable and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
 
@@ -117,3 +174,19 @@ def _placed(layout: QLayout) -> Iterator[QWidget]:
             yield widget
         elif (inner := item.layout()) is not None:
             yield from _placed(inner)
+
+
+def add_accept_keys(widget: QWidget, act: Callable[[], object]) -> None:
+    """Makes Ctrl+Enter, with either Enter key, press a sheet's first button while something in the sheet has the focus."""
+    for keys in ("Ctrl+Return", "Ctrl+Enter"):
+        shortcut = QShortcut(QKeySequence(keys), widget, act)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+
+
+def take_digits(field: QLineEdit, most: int) -> None:
+    """Lets only digits be typed; a QIntValidator also takes signs, and commas between thousands.
+
+    Args:
+        most: the largest useful number; longer input cannot be typed.
+    """
+    field.setValidator(QRegularExpressionValidator(QRegularExpression(f"[0-9]{{0,{len(str(most))}}}"), field))

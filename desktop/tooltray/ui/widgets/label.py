@@ -67,8 +67,8 @@ class ElidedLabel(Label):
             self._elide()
 
     def sizeHint(self) -> QSize:
-        metrics, hint = QFontMetrics(self.font()), super().sizeHint()
-        return QSize(hint.width() + metrics.horizontalAdvance(self._full) - metrics.horizontalAdvance(self.text()), hint.height())
+        margins, hint = self.contentsMargins(), super().sizeHint()
+        return QSize(QFontMetrics(self.font()).size(0, self._full).width() + margins.left() + margins.right(), hint.height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(24, super().minimumSizeHint().height())

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 
 import msgspec
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import RowHover
 from tooltray.ui.widgets.chip import paint_chip
+from tooltray.ui.widgets.row_model import Index
 
 ROW, HEADING = 58, 38  # px
 INSET, GAP, CHIP_GAP = 24, 16, 6
 FOCUS_BAR = 2
 ROOM_FOR_CHIPS = 560  # px; below that the words are worth more
-
-Index = QModelIndex | QPersistentModelIndex
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -41,7 +41,8 @@ class Offer(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """The text for screen readers."""
-        return ". ".join(part for part in (self.title, self.text, ", ".join(word for word, _ in self.chips), self.wish) if part)
+        parts = (self.title, self.text, ", ".join(word for word, _ in self.chips), self.wish)
+        return ". ".join(part.rstrip(".。") for part in parts if part)
 
 
 class OfferModel(QAbstractListModel):
@@ -123,7 +124,7 @@ class OfferDelegate(QStyledItemDelegate):
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
 
 
-class OfferList(QListView):
+class OfferList(RowHover, QListView):
     """A list of offers. `chosen` carries the key of the offer that a click or Enter chose."""
 
     chosen = Signal(str)
@@ -132,7 +133,6 @@ class OfferList(QListView):
         super().__init__()
         self.setAccessibleName(name)
         self._model = OfferModel()
-        self.hovered_row = -1
         self.setModel(self._model)
         self.setItemDelegate(OfferDelegate(theme, self))
         self.setMouseTracking(True)
@@ -168,13 +168,6 @@ class OfferList(QListView):
             if first >= 0:
                 self.setCurrentIndex(self._model.index(first, 0))
 
-    def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
-            self._hover(self.indexAt(event.position().toPoint()).row())
-        elif event.type() == QEvent.Type.Leave:
-            self._hover(-1)
-        return super().viewportEvent(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.currentIndex().isValid():
             self._choose(self.currentIndex().row())
@@ -182,11 +175,6 @@ class OfferList(QListView):
             event.ignore()
         else:
             super().keyPressEvent(event)
-
-    def _hover(self, row: int) -> None:
-        if row != self.hovered_row:
-            self.hovered_row = row
-            self.viewport().update()
 
     def _on_clicked(self, index: QModelIndex) -> None:
         self._choose(index.row())

@@ -55,11 +55,13 @@ class SearchField(QLineEdit):
                 painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
 
 
+LOW_CONTROL = 28  # px: of the header's controls while a notice is below them
 SEARCH_STRETCH = 100  # it takes the room of a header up to its widest, before the space in the middle does
 
 
 class Header(QFrame):
-    """The header of a page. A notice is a line in it, for which its controls move up: what is below the header stays where it is.
+    """The header of a page. A notice is a line in it, for which its controls get lower and move up: what is below the header stays where
+    it is.
 
     Args:
         actions: at its right, for the whole page.
@@ -74,6 +76,7 @@ class Header(QFrame):
         self.setObjectName("Header")
         self.setFixedHeight(theme.size("header"))
         lines = column(self)
+        self._theme = theme
         self._line = layout = row(margins=(24, 0, 24, 0), spacing=8)
         lines.addLayout(layout, 1)
         self.faults, self._place = column(), QWidget()
@@ -116,6 +119,19 @@ class Header(QFrame):
                 self._line.addWidget(action, SEARCH_STRETCH if isinstance(action, SearchField) else 0)
         for action in self._actions:
             action.setVisible(action in actions)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        """Leaves free space above and below the controls, also while there is a notice."""
+        has_notice = (self._notices.sizeHint().height() > 0 and not self._place.isHidden()) or self.faults.sizeHint().height() > 0
+        height = LOW_CONTROL if has_notice else self._theme.size("control")
+        for action in self._actions:
+            action.setFixedHeight(height)
 
 
 MARGIN = 24

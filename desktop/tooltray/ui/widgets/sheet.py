@@ -16,7 +16,7 @@ from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import move_focus
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.page_frame import FittedScroll
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import DialogWindow, Surface, clear, column, divider, row
 
 SHADOW_STEPS = 14
 RISE = 8  # px the panel moves up while it opens
@@ -33,7 +33,7 @@ def paint_shadow(painter: QPainter, theme: Theme, box: QRectF, level: str, radiu
         painter.drawRoundedRect(box.adjusted(-spread, -spread, spread, spread).translated(0, spec["y"]), radius + spread, radius + spread)
 
 
-class Sheet(QWidget):
+class Sheet(DialogWindow):
     """A sheet that covers `window` and shows `panel` in its middle; follows the window's size and keeps the keyboard inside.
 
     It deletes itself when it closes, and returns the focus.

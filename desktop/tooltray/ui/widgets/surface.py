@@ -1,10 +1,13 @@
-"""Rounded surfaces, thin lines, and layouts with explicit margins."""
+"""Windows, rounded surfaces, thin lines, and layouts with explicit margins."""
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRect, QRectF, Qt, QVariantAnimation
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from tooltray.ui.theme import Theme
+
+TINT_MS = 600
+TINT = 0.24  # of the accent at first
 
 Margins = tuple[int, int, int, int]
 """Left, top, right, bottom, in logical pixels."""
@@ -30,6 +33,46 @@ class Surface(QWidget):
             inset = 0.5 if border else 0
             radius = theme.radius(self._radius)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), radius, radius)
+
+
+class Tint(QWidget):
+    """A tint over something new, which fades and then deletes itself; the pointer reaches what is below it."""
+
+    def __init__(self, theme: Theme, below: QWidget, place: QRect, radius: int) -> None:
+        super().__init__(below)
+        self._theme, self._radius = theme, radius
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setGeometry(place)
+        self._fade = QVariantAnimation(self, startValue=TINT, endValue=0.0, duration=TINT_MS)
+        self._fade.valueChanged.connect(self._on_faded)
+        self._fade.finished.connect(self.deleteLater)
+        self._fade.start()
+        self.show()
+
+    def _on_faded(self, _strength: float) -> None:
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.color("accent", self._fade.currentValue()))
+            painter.drawRoundedRect(self.rect(), self._radius, self._radius)
+
+
+def tint(theme: Theme, widget: QWidget, place: QRect | None = None, radius: int = 0) -> None:
+    """Tints a new widget, or a place in it, for a moment; not for users who want less motion."""
+    if not theme.reduced_motion:
+        Tint(theme, widget, place or widget.rect(), radius)
+
+
+class QDialog(QWidget):
+    """A window that screen readers take for a dialog: Qt finds the role by the name of the class. The real QDialog would also bring keys, a
+    default button and a place of its own.
+    """
+
+
+DialogWindow = QDialog
 
 
 def divider() -> QFrame:

@@ -2,21 +2,23 @@
 made per row.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QInputEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.cell_delegate import CARD_INSET, PAGE_INSET, CellDelegate, HoveredView
+from tooltray.ui.widgets.cell_delegate import CARD_INSET, PAGE_INSET, CellDelegate, RowHover
 from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind, RowModel
+from tooltray.ui.widgets.surface import tint
 
+MOST_TINTED = 12  # rows; more are not in sight at once
 PICKING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier  # such a click selects more rows and opens none
 
 
-class Table(HoveredView):
+class Table(RowHover, QTableView):
     """A table of frozen rows.
 
     A press on the title of a sortable column sorts by it, a second one reverses the order, and a third restores the given order:
@@ -47,6 +49,7 @@ class Table(HoveredView):
         key: identifies a row; or a model with its own key, where rows are not all in memory.
         """
         super().__init__()
+        self._theme = theme
         row_height = row_height or theme.size("row")
         self.given: Sequence[Any] = ()  # as they were before they were sorted
         self._pick = _first(columns, Kind.PICK)
@@ -56,6 +59,7 @@ class Table(HoveredView):
         self.setModel(self._model)
         self.setItemDelegate(CellDelegate(theme, columns, self, CARD_INSET if in_card else PAGE_INSET, row_height))
         self.setAccessibleName(name)
+        self.setMouseTracking(True)
         self.setShowGrid(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -183,6 +187,15 @@ class Table(HoveredView):
     def update_row(self, row: object) -> None:
         """Shows a row's new values; ignores an unknown row."""
         self._model.replace(row)
+
+    def point_out(self, keys: Collection[Hashable]) -> None:
+        """Shows new rows: scrolls to the first one, unless the pointer is in the table, and tints them for a moment."""
+        places = sorted(place for key in keys if (place := self._model.find(key)) >= 0)
+        if places and not self.underMouse():
+            self.scrollTo(self._model.index(places[0], 0))
+        for place in places[:MOST_TINTED]:
+            line = QRect(0, self.rowViewportPosition(place), self.viewport().width(), self.rowHeight(place))
+            tint(self._theme, self.viewport(), line)
 
     def fit_height(self) -> None:
         """Makes the table as high as its rows: for tables inside a scroll area."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QFrame, QScrollArea, QSizePolicy, QWidget
 from shiboken6 import isValid
 
@@ -19,6 +19,7 @@ from tooltray.ui.widgets.sheet import paint_shadow
 from tooltray.ui.widgets.surface import clear, column, height_at, row
 
 SHOWN_MS = 8000  # long enough to read one line and reach the button
+STILL_MS = 2000  # longer, as often as the pointer or the keyboard is on it then
 SHADOW, HEIGHT, BOTTOM = 24, 44, 20
 WIDEST, BESIDE = 720, 16  # px of the box; and what stays free beside it
 PADDING = 12  # px above and below several lines
@@ -27,12 +28,17 @@ ABOVE = 8  # px between a toast and the buttons that it must not cover
 
 
 class Toast(QWidget):
-    """A line at the bottom of the page, or as many as its words need there; `action` is the text of its button, if it has one."""
+    """A line at the bottom of the page, or as many as its words need there. It stays while the pointer or the keyboard is on it.
+
+    Args:
+        action: the text of its button, if it has one.
+        key: presses the button from anywhere in the window.
+    """
 
     action_requested = Signal()
     passed = Signal()  # it is gone, and nobody has pressed its button
 
-    def __init__(self, theme: Theme, window: QWidget, text: str, action: str = "") -> None:
+    def __init__(self, theme: Theme, window: QWidget, text: str, action: str = "", key: QKeySequence | None = None) -> None:
         super().__init__(window)
         self._theme, self.text, self._is_over = theme, text, False
         self.setAccessibleName(text)
@@ -45,6 +51,10 @@ class Toast(QWidget):
         if action:
             button = Button(theme, action, "link", small=True)
             button.clicked.connect(self._on_action)
+            if key is not None:
+                QShortcut(key, self, button.click)
+                button.setToolTip(key.toString(QKeySequence.SequenceFormat.NativeText))
+                button.setAccessibleDescription(button.toolTip())
             line.addSpacing(8)
             line.addWidget(button)
             if self._before is not None:
@@ -52,13 +62,19 @@ class Toast(QWidget):
         window.installEventFilter(self)
         self._place(window)
         self._end = QTimer(self, singleShot=True, interval=SHOWN_MS)
-        self._end.timeout.connect(self.dismiss)
+        self._end.timeout.connect(self._on_end)
         self._end.start()
 
     def _on_action(self) -> None:
         self._is_over = True
         self.action_requested.emit()
         self.dismiss()
+
+    def _on_end(self) -> None:
+        if self.underMouse() or self.isAncestorOf(self.window().focusWidget()):
+            self._end.start(STILL_MS)
+        else:
+            self.dismiss()
 
     def dismiss(self) -> None:
         if not self._is_over:
@@ -125,11 +141,11 @@ def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
             yield QRect(button.mapTo(window, QPoint(0, 0)), button.size())
 
 
-def show_toast(theme: Theme, window: QWidget, text: str, action: str = "") -> Toast:
+def show_toast(theme: Theme, window: QWidget, text: str, action: str = "", key: QKeySequence | None = None) -> Toast:
     """Shows a toast in place of the current one."""
     for old in window.findChildren(Toast, options=Qt.FindChildOption.FindDirectChildrenOnly):
         old.dismiss()
-    toast = Toast(theme, window, text, action)
+    toast = Toast(theme, window, text, action, key)
     toast.show()
     toast.raise_()
     return toast

@@ -14,8 +14,8 @@ from tooltray.api.presenter.program_api import Process, ProgramApi, memory_in, m
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.installs import start_at_login
+from tooltray.foundation.snapshots.diagnosis import Diagnosis
 from tooltray.foundation.snapshots.hub import EnvironmentSnapshot, EnvironmentVariable, HubSnapshot
-from tooltray.sources.doctor.diagnosis import Diagnosis
 
 WELL = Diagnosis("git", True, "stdio", "running", tool_count=3, stderr=("chatter",))
 ILL = Diagnosis(

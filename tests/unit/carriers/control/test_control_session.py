@@ -60,6 +60,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityFilter, LogFilter
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.clients import Scope
+from tooltray.foundation.snapshots.diagnosis import Diagnosis
 from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.foundation.snapshots.hub import HubSnapshot, NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot, FeedbackAttachment, FeedbackSnapshot
@@ -67,7 +68,6 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse, ToolSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.sources.doctor.diagnosis import Diagnosis
 
 SERVER = ServerSnapshot(name="s", transport="stdio", target="npx s", state=ServerState.ERROR, problem=Problem("t", "m", "h"), pids=(1, 2))
 VALUES: dict[Any, Any] = {

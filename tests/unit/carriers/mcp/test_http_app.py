@@ -2,7 +2,7 @@
 
 import pytest
 from aiohttp import ClientConnectionError
-from tests.fakes.http_hub import http_hub, request
+from tests.fakes.http_hub import HttpHub, http_hub, request
 
 
 async def test_anybody_on_this_machine_may_ask_whether_we_are_there() -> None:
@@ -13,21 +13,18 @@ async def test_anybody_on_this_machine_may_ask_whether_we_are_there() -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/mcp//", "/servers", "/servers/files", "/api/mcp"])
-async def test_other_paths_lead_nowhere(path: str) -> None:
-    async with http_hub() as hub:
-        assert (await hub.ask("GET", path)).status == 404
+async def test_other_paths_lead_nowhere(hub: HttpHub, path: str) -> None:
+    assert (await hub.ask("GET", path)).status == 404
 
 
 @pytest.mark.parametrize("path", ["/mcp/", "/servers/files/mcp/"])
-async def test_a_slash_at_the_end_of_an_address_makes_no_difference(path: str) -> None:
-    async with http_hub() as hub:
-        assert (await hub.ask("PUT", path)).status == (await hub.ask("PUT", path[:-1])).status == 405
+async def test_a_slash_at_the_end_of_an_address_makes_no_difference(hub: HttpHub, path: str) -> None:
+    assert (await hub.ask("PUT", path)).status == (await hub.ask("PUT", path[:-1])).status == 405
 
 
 @pytest.mark.parametrize("path", ["/servers/nobody/mcp", "/servers/nobody/sse", "/servers/nobody/messages"])
-async def test_a_server_that_is_not_there_is_not_found(path: str) -> None:
-    async with http_hub() as hub:
-        assert (await hub.ask("GET" if path.endswith("sse") else "POST", path)).status == 404
+async def test_a_server_that_is_not_there_is_not_found(hub: HttpHub, path: str) -> None:
+    assert (await hub.ask("GET" if path.endswith("sse") else "POST", path)).status == 404
 
 
 async def test_a_message_that_cannot_be_read_is_noted_and_a_wrong_method_is_not() -> None:
@@ -38,10 +35,9 @@ async def test_a_message_that_cannot_be_read_is_noted_and_a_wrong_method_is_not(
         assert [(id, error["code"]) for id, error in hub.clients.refusals] == [(b"", -32700)]
 
 
-async def test_a_method_that_there_is_not_is_told_with_those_that_are() -> None:
-    async with http_hub() as hub:
-        answer = await hub.ask("PUT")
-        assert (answer.status, answer.headers["Allow"]) == (405, "GET, POST, DELETE")
+async def test_a_method_that_there_is_not_is_told_with_those_that_are(hub: HttpHub) -> None:
+    answer = await hub.ask("PUT")
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, POST, DELETE")
 
 
 @pytest.mark.parametrize(
@@ -52,10 +48,9 @@ async def test_a_method_that_there_is_not_is_told_with_those_that_are() -> None:
         {"Origin": "null"},
     ],
 )
-async def test_pages_and_places_of_others_are_kept_out(headers: dict[str, str]) -> None:
-    async with http_hub() as hub:
-        assert (await hub.post(request("initialize", protocolVersion="2025-11-25"), headers=headers)).status == 403
-        assert not hub.clients.opened
+async def test_pages_and_places_of_others_are_kept_out(hub: HttpHub, headers: dict[str, str]) -> None:
+    assert (await hub.post(request("initialize", protocolVersion="2025-11-25"), headers=headers)).status == 403
+    assert not hub.clients.opened
 
 
 @pytest.mark.parametrize("authorization", [None, "Bearer wrong", "Bearer", "Basic right", ""])
@@ -73,17 +68,16 @@ async def test_a_token_in_the_query_opens_nothing() -> None:
         assert (await hub.post(request("initialize"), path="/mcp?token=right&access_token=right")).status == 401
 
 
-async def test_when_the_hub_ends_nobody_is_let_in_and_what_is_open_goes_on() -> None:
-    async with http_hub() as hub:
-        session = await hub.initialize()
-        response = await hub.post_open(request("hang"), session=session)
-        await response.event()
-        await hub.app.stop_taking()
-        await hub.app.stop_taking()
-        with pytest.raises(ClientConnectionError):
-            await hub.post(request("echo", id=2), session=session)
-        hub.clients.go.set()
-        assert (await response.message())["result"] == {"went": True}
+async def test_when_the_hub_ends_nobody_is_let_in_and_what_is_open_goes_on(hub: HttpHub) -> None:
+    session = await hub.initialize()
+    response = await hub.post_open(request("hang"), session=session)
+    await response.event()
+    await hub.app.stop_taking()
+    await hub.app.stop_taking()
+    with pytest.raises(ClientConnectionError):
+        await hub.post(request("echo", id=2), session=session)
+    hub.clients.go.set()
+    assert (await response.message())["result"] == {"went": True}
 
 
 async def test_what_one_client_has_open_is_ended_without_the_others() -> None:
@@ -95,9 +89,8 @@ async def test_what_one_client_has_open_is_ended_without_the_others() -> None:
         assert (await hub.post(request("echo"), session=second, headers=other)).status == 200
 
 
-async def test_a_client_that_does_not_read_does_not_keep_the_hub_from_ending() -> None:
-    async with http_hub() as hub:
-        session = await hub.initialize()
-        response = await hub.post_open(request("big", size=50_000_000), session=session)
-        await hub.app.close()
-        response.close()
+async def test_a_client_that_does_not_read_does_not_keep_the_hub_from_ending(hub: HttpHub) -> None:
+    session = await hub.initialize()
+    response = await hub.post_open(request("big", size=50_000_000), session=session)
+    await hub.app.close()
+    response.close()

@@ -58,6 +58,7 @@ OF_THE_PERSON = {
     "get_mcp_servers",
     "get_approval_diff",
     "get_approval_form",
+    "keep_approval_open",
     "tell_screen_lock",
 }
 """Who gives tokens to programs, and confirms what they want; entries with their secrets; and what only the window knows."""

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from msgspec import Raw
 
 from tooltray.catalogue.views.meta_tools import (
@@ -17,6 +18,7 @@ from tooltray.catalogue.views.meta_tools import (
     inner_call,
     is_meta,
     key_of,
+    read_definition,
     read_search,
     refusal,
 )
@@ -59,8 +61,10 @@ def test_definitions_have_what_clients_ask_of_one() -> None:
         assert definition["title"]
         assert definition["description"]
         assert definition["inputSchema"]["type"] == "object"
-        assert definition["annotations"]
     assert b"with c." in bytes(definitions[1])
+    reads = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+    hints = [json.loads(bytes(definition))["annotations"] for definition in definitions]
+    assert hints == [reads, reads, {"destructiveHint": True, "openWorldHint": True}]
 
 
 def test_its_own_tools_are_told_from_those_of_the_built_in_server() -> None:
@@ -72,6 +76,32 @@ def test_its_own_tools_are_told_from_those_of_the_built_in_server() -> None:
 def test_a_search_has_a_limit_unless_it_names_one() -> None:
     assert read_search(dump({"arguments": {"query": "a"}})) == ("a", 10)
     assert read_search(dump({"arguments": {"query": "a", "limit": 3}})) == ("a", 3)
+
+
+@pytest.mark.parametrize(
+    ("definition", "good", "bad"),
+    [
+        (activate_definition("n", LazyServer("S", "", [], {})), [{}], [{"a": 1}]),
+        (
+            find_definition("n", "c"),
+            [{"query": "a"}, {"query": "", "limit": 1}, {"query": "a", "limit": 50}],
+            [{}, {"query": "a", "limit": 0}, {"query": "a", "limit": 51}, {"query": "a", "more": 1}],
+        ),
+        (
+            call_definition("n"),
+            [{"name": "t"}, {"name": "t", "arguments": {"a": 1}}],
+            [{}, {"name": "t", "arguments": []}, {"name": "t", "a": 1}],
+        ),
+        (
+            read_definition("n"),
+            [{"handle": "h"}, {"handle": "h", "part": 1, "offset": 0}, {"handle": "h", "lines": "1-2"}, {"handle": "h", "grep": "a"}],
+            [{}, {"handle": "h", "part": 0}, {"handle": "h", "offset": -1}, {"handle": "h", "more": 1}],
+        ),
+    ],
+)
+def test_a_schema_lets_through_what_its_tool_can_use(definition: Raw, good: list[Any], bad: list[Any]) -> None:
+    schema = Draft202012Validator(json.loads(bytes(definition))["inputSchema"])
+    assert [schema.is_valid(arguments) for arguments in good + bad] == [True] * len(good) + [False] * len(bad)
 
 
 DEEP = b'{"arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}"

@@ -198,7 +198,7 @@ async def summary(parts: HubParts, client: str = "") -> str:
     ("size_bytes", "publish", "words"),
     [
         (10, {}, "AI clients get all tools (2, about 31 tokens)."),
-        (50_000, {}, "AI clients search the tools (2, about 21,766 tokens); those that search themselves get all."),
+        (50_000, {}, "AI clients search the tools (2, about 22,000 tokens); those that search themselves get all."),
         (10, {"mode": "search"}, "AI clients search the tools (2, about 31 tokens)."),
         (10, {"mode": "lazy"}, "AI clients get a compact list of the tools (2, about 31 tokens)."),
     ],
@@ -363,7 +363,8 @@ async def test_clients_that_always_name_themselves_anew_fill_no_list(parts: HubP
 
 
 async def test_a_mode_that_is_chosen_counts_at_once_and_is_news(parts: HubParts) -> None:
-    assert parts.modes.shown(session("a")).mode == "everything"
+    for client in ("a", "one that is seen later"):
+        assert parts.modes.shown(session(client)).mode == "everything"
     news = len(parts.heard.of(SessionListChanged))
     await parts.views_api.set_client_mode("a", "search")
     assert parts.modes.shown(session("a")).mode == "search"

@@ -165,6 +165,15 @@ async def test_a_change_of_the_settings_is_told_to_those_whose_view_is_another(t
         assert follower.take() == []
 
 
+async def test_another_profile_of_a_session_changes_all_its_lists(tmp_path: Path) -> None:
+    async with ready_parts(tmp_path, "x", **lazy(x=six()) | {"settings": {"profiles": {"few": {"servers": []}}}}) as parts:
+        follower = Follower(parts)
+        await names_of(parts, follower.client)
+        follower.client.state.profile = "few"
+        parts.views.invalidate()
+        assert sorted(follower.take()) == [PROMPTS, RESOURCES, TOOLS]
+
+
 async def test_the_tool_of_a_server_that_was_never_listed_comes_and_goes_with_it(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **lazy(x=six())) as parts:
         follower = Follower(parts)

@@ -1,5 +1,6 @@
 """server_adding.py: what is written into a project's own file, and the yes to a server inside Tooltray."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,11 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.app import stored_parts
 from tooltray.cli.server_commands.server_adding import project_entry
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
+from tooltray.servers.confinement.confinements import Support
 
 
 @pytest.mark.parametrize(
@@ -45,8 +48,21 @@ REQUEST: dict[str, Any] = {
     "transport": "inmemory",
     "target": "notes --fast",
 }
-ENTRY = {"type": "inmemory", "command": "notes", "args": ["--fast", "a b"], "autoApprove": ["read"]}
+ENTRY = {"type": "inmemory", "command": "notes", "args": ["--fast", "a b"]}
 ADDING = ("servers", "add", "mine", "--on-demand", "--inmemory", "notes", "--", "--fast", "a b")
+
+
+def test_a_new_server_is_what_the_settings_want(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_parts, "probe", lambda: Support("linux", 7, True))
+    hub_home.root.mkdir(parents=True)
+    hub_home.settings.write_text('{"newServers": "careful"}')
+    done = tooltray("servers", "add", "one", "--on-demand", "--", "run")
+    assert done.out.splitlines()[1:] == [
+        "Read-only tools run without asking; writes ask first (autoApprove: read).",
+        "It is sandboxed, as your settings want it for new servers.",
+    ]
+    entry = json.loads(hub_home.settings.read_text())["mcpServers"]["one"]
+    assert (entry["autoApprove"], entry["confinement"]) == (["read"], {"files": "own"})
 
 
 def hub(home: Home) -> FakeControlHub:

@@ -454,7 +454,7 @@ def test_a_running_hub_starts_the_new_server_and_its_tools_are_counted(tooltray:
     assert result.out.splitlines()[2] == "AI clients get all tools. Change it with: tooltray clients mode '*' MODE"
     assert hub.params_of("add_mcp_server") == {
         "name": "files",
-        "config": {"command": "npx", "args": ["pkg"], "autoApprove": ["read"]},
+        "config": {"command": "npx", "args": ["pkg"]},
         "is_default": True,
         "secrets": {},
     }

@@ -8,7 +8,7 @@ from tests.fakes.file_servers import file_server
 from tooltray.config.settings.confinement import LONGEST_HOST, LONGEST_PATH, MOST_HOSTS, MOST_PATHS, OPEN, Confinement
 from tooltray.config.settings.file_server import with_file_servers
 from tooltray.config.settings.given_entries import UnusableEntry, read_entry
-from tooltray.config.settings.server_config import MCPServerConfig, config_hash, runs_otherwise
+from tooltray.config.settings.server_config import MCPServerConfig, config_hash
 from tooltray.config.settings.settings_reading import read_settings
 
 
@@ -61,12 +61,7 @@ def test_it_is_written_as_it_was_given_and_means_no_other_program() -> None:
     config = read_entry("s", {"command": "p", "confinement": {"files": "own", "hosts": ["API.example.org:8443"]}})
     written = {"files": "own", "network": "hosts", "hosts": ["api.example.org:8443"]}
     assert config.to_entry() == {"command": "p", "confinement": written}
-    plain = MCPServerConfig(command="p")
-    assert config_hash(plain) == config_hash(config)
-    assert runs_otherwise(plain, config)
-    assert not runs_otherwise(config, config)
-    assert runs_otherwise(plain, MCPServerConfig(command="q"))
-    assert runs_otherwise(plain, MCPServerConfig(command=plain.command, era="legacy"))
+    assert config_hash(MCPServerConfig(command="p")) == config_hash(config)
 
 
 @pytest.mark.parametrize(

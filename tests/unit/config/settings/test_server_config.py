@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.config.settings.given_entries import read_entry
-from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings, ToolFilter, config_hash
+from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings, ToolFilter, config_hash, runs_otherwise, what_runs
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.shell_words import joined
 
@@ -209,6 +209,7 @@ def test_the_hash_is_over_what_decides_what_runs() -> None:
     other = [base | {"args": ["b"]}, base | {"command": "y"}, base | {"env": {}}, base | {"cwd": "/"}, {"command": "x", "args": ["a", ""]}]
     other += [base | {"customNpmRegistry": "https://npm.example/"}]
     other += [base | {"deferredStartup": True}, base | {"deferredStartup": True, "startupArgsTemplate": ["b"]}]
+    assert what_runs(read_entry("s", base)) == '["stdio", "x", ["a"], {"A": "1", "B": "2"}, null, null, {}]'  # approvals are kept by it
     expected = config_hash(read_entry("s", base))
     assert {config_hash(read_entry("s", entry)) for entry in same} == {expected}
     assert len({config_hash(read_entry("s", entry)) for entry in other} | {expected}) == len(other) + 1
@@ -220,6 +221,21 @@ def test_the_hash_of_a_remote_server_counts_its_headers_and_kind_but_not_the_spe
 
     assert hashed(url="https://h", headers={"A": "1"}) == hashed(baseUrl="https://h", customHeaders={"A": "1"})
     assert len({hashed(url="https://h"), hashed(url="https://h", type="sse"), hashed(url="https://h", headers={"A": "1"})}) == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_other"),
+    [
+        ({}, False),
+        ({"callTimeout": 3}, False),
+        ({"args": ["b"]}, True),
+        ({"era": "legacy"}, True),
+        ({"confinement": "own"}, True),
+    ],
+)
+def test_a_server_is_restarted_for_what_it_only_reads_at_its_start(changed: dict[str, Any], is_other: bool) -> None:
+    before, after = (read_entry("s", {"command": "x", **more}) for more in ({}, changed))
+    assert runs_otherwise(before, after) is is_other
 
 
 def read(oauth: Any) -> OAuthSettings | None:

@@ -20,8 +20,8 @@ from tooltray.config.settings.settings import (
     Settings,
     TelemetrySettings,
 )
-from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, SettingsPlaces, Slip, misspelt, read_settings
-from tooltray.foundation.errors import Problem
+from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, SettingsPlaces, Slip, check_counts, misspelt, read_settings
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.setup import FileProblem
 
@@ -134,11 +134,20 @@ def test_what_ai_clients_see_falls_back_without_its_own_parts() -> None:
     ]
 
 
+def test_a_part_within_another_that_falls_back_has_a_slip_of_its_own() -> None:
+    reading = read_settings({"publish": {"naming": "never", "http": {"port": "80"}}})
+    assert [(slip.part, slip.problem.message) for slip in reading.slips] == [
+        (("publish",), "publish: naming: must be one of 'conflict', 'always'"),
+        (("publish", "http"), "publish: http.port: must be a whole number"),
+    ]
+
+
 STRICT: list[tuple[dict[str, Any], str, object, str]] = [
     ({"mcpEnabled": "false"}, "mcp_enabled", False, "all servers are paused"),
     ({"approvals": "on"}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
     ({"approvals": {"flowGuard": "yes"}}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
     ({"approvals": {"flowGuard": False, "sameForSeconds": 301}}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
+    ({"newServers": "open"}, "new_servers", "careful", "new servers are careful"),
     ({"activity": []}, "activity", NOTHING_NEW, "the journal keeps no details of calls, and deletes nothing"),
     (
         {"activity": {"contents": True, "days": 365, "line": 0}},
@@ -202,6 +211,14 @@ def test_a_mistake_in_a_field_that_restricts_nothing_costs_an_ai_client_this_fie
     assert both.settings.publish.clients == {"c": HELD_CLIENT}
     (slip,) = both.slips
     assert slip.problem.message.count(": must be") == 2
+
+
+def test_a_change_beside_a_part_that_cannot_be_read_counts_and_one_in_it_does_not() -> None:
+    document = {"publish": {"clients": {"c": []}}}
+    check_counts(document)
+    check_counts(document, ("publish", "clients", "other"), ("publish", "http"))
+    with pytest.raises(TooltrayError, match="must be an object"):
+        check_counts(document, ("publish", "http"), ("publish", "clients", "c"))
 
 
 def test_a_client_s_odd_name_is_shown_without_its_control_characters() -> None:
@@ -299,6 +316,7 @@ NOT_THE_DEFAULT: dict[str, object] = {
     "telemetry": {"otlp": "http://127.0.0.1:4318"},
     "results": {"megabytes": 5},
     "approvals": {"flowGuard": True},
+    "newServers": "careful",
 }
 
 

@@ -163,6 +163,7 @@ SETTINGS = read_settings(
         "autoDetectNpmRegistry": False,
         "publish": {"clients": {"c": {"profile": "few", "autoApprove": ["read"], "flowGuard": True}, "e": {"flowGuard": False}}},
         "approvals": {"flowGuard": True, "sameForSeconds": 20},
+        "newServers": "trusted",
     }
 ).settings
 
@@ -193,6 +194,8 @@ SETTINGS = read_settings(
         {"approvals": {"sameForSeconds": 21}},
         {"approvals": {"sameForSeconds": "20"}},
         {"approvals": {"ofALaterVersion": True}},
+        {"newServers": "free"},
+        {"newServers": ["careful"]},
     ],
 )
 def test_settings_that_let_more_happen_widen(changes: dict[str, Any]) -> None:
@@ -212,6 +215,9 @@ def test_settings_that_let_more_happen_widen(changes: dict[str, Any]) -> None:
         {"publish": {"clients": {"c": {"flowGuard": True}, "e": {"flowGuard": None}}}},
         {"approvals": {"flowGuard": True, "sameForSeconds": 20}},
         {"approvals": {"sameForSeconds": None}},
+        {"newServers": "trusted"},
+        {"newServers": "careful"},
+        {"newServers": None},
     ],
 )
 def test_settings_that_are_narrower_or_show_tools_otherwise_widen_nothing(changes: dict[str, Any]) -> None:

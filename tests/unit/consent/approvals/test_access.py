@@ -128,6 +128,25 @@ async def test_a_choice_is_one_change_of_the_entry_and_the_snapshot_shows_it(tmp
         assert all(each.access is None for each in (await hub.get_snapshot()).servers if each.is_builtin)
 
 
+async def test_a_choice_is_taken_back_in_one_change_and_by_the_same_rules(tmp_path: Path) -> None:
+    sandboxed = {"files": "read", "network": "hosts", "hosts": ["a.example"]}
+    async with hub_parts(tmp_path, servers={"s": entry("p", autoApprove=["read", "push"], confinement=sandboxed)}) as parts:
+        hub, before = parts.presenter, written(parts)
+        await hub.set_access("s", "free")
+        free = written(parts)
+        assert free == (["all"], {"files": "open", "network": "open", "hosts": ["a.example"]})
+        with pytest.raises(TooltrayError, match="has an entry that means nothing"):
+            await hub.set_access("s", None, ["names:"], "own")
+        assert written(parts) == free
+        await hub.set_access("s", None, ["read", "push"], "read", "hosts")
+        assert written(parts) == before
+        with asked_by(UNATTENDED):
+            await hub.set_access("s", None, network="none")
+            assert written(parts) == (["read", "push"], {**sandboxed, "network": "none"})
+            with pytest.raises(Denied):
+                await hub.set_access("s", None, files="open")
+
+
 async def test_only_a_wider_choice_needs_a_person(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={"s": entry("p", autoApprove=["all"])}) as parts:
         hub = parts.presenter

@@ -9,7 +9,7 @@ from tests.fakes.approval_desk import FORM, READ, WRITE, Desk, desk
 from tests.fakes.scripted_server import raw, text, tool
 
 from tooltray.consent.approvals.approvals import MOST_ROUNDS
-from tooltray.consent.approvals.pending_approvals import KEPT_FOR_S, WAIT_S
+from tooltray.consent.approvals.pending_approvals import KEPT_FOR_S, LONGEST_WAIT_S, WAIT_S
 from tooltray.foundation.confirm_widening import Person, asked_by, with_current_asker
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ApprovalEnded
@@ -48,7 +48,7 @@ async def test_who_makes_a_call_hears_that_a_person_is_asked(tmp_path: Path) -> 
             call = here.parts.keeper.spawn(with_current_asker(here.call()), name="a command")
         await here.answer("once")
         assert "result" in await call
-    assert command.seconds == [WAIT_S]
+    assert command.seconds == [LONGEST_WAIT_S]
 
 
 async def test_another_tools_change_leaves_a_question_alone(here: Desk) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 from tests.fakes.approval_desk import FORM, Desk, desk
 from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import error, raw, text, tool
 
 from tooltray.consent.approvals.asked_call import READ_BELOW_BYTES
 from tooltray.consent.approvals.edited_call import INTRODUCTION, LONGEST_NOTE, META_KEY
+from tooltray.consent.approvals.pending_approvals import EDITED_FOR_S
 from tooltray.consent.askers import WindowAsker
 from tooltray.foundation.confirm_widening import UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
@@ -117,15 +119,27 @@ async def test_what_cannot_be_shown_exactly_cannot_be_changed(tmp_path: Path, ar
 async def test_a_call_that_was_declined_already_or_waits_no_longer_cannot_be_changed(alone: Desk) -> None:
     await alone.refusal(arguments={"path": "a"})
     [question] = await alone.parts.presenter.get_approvals()
-    assert not question.is_editable
+    assert (question.is_editable, question.is_declined) == (False, True)
     for asking in (
         alone.parts.presenter.get_approval_form(question.id),
         alone.parts.presenter.answer_approval(question.id, "once", {"path": "b"}),
+        alone.parts.presenter.keep_approval_open(question.id),
     ):
         with pytest.raises(Conflict, match="declined already"):
             await asking
     with pytest.raises(NotFound):
         await alone.parts.presenter.get_approval_form("gone")
+
+
+async def test_a_call_that_is_edited_waits_for_longer_and_says_so(here: Desk) -> None:
+    call = here.calling(arguments={"path": "a"})
+    question = await here.asked()
+    latest = await here.parts.presenter.keep_approval_open(question.id)
+    longer = await here.asked()
+    assert question.ends_at < longer.ends_at < latest
+    assert replace(longer, ends_at=question.ends_at) == question
+    here.parts.wheel.expire(EDITED_FOR_S)
+    assert "did not answer in time" in (await call)["error"]["message"]
 
 
 async def test_only_the_user_reads_arguments_that_are_not_masked(here: Desk) -> None:
@@ -165,17 +179,42 @@ async def test_an_equal_call_of_the_session_does_not_share_an_answer_with_other_
         assert ran(here) == [{"path": "b"}]
 
 
-async def test_the_same_changed_call_counts_as_approved_for_some_seconds_and_the_client_s_own_does_not(tmp_path: Path) -> None:
+async def test_for_some_seconds_a_repeat_runs_as_changed_whichever_arguments_the_client_sends(tmp_path: Path) -> None:
     writes = tool("write_it", inputSchema=SCHEMA, annotations={"destructiveHint": False, "idempotentHint": True})
     async with desk(tmp_path, writes, settings={"approvals": {"sameForSeconds": 60}}) as here:
         call = here.calling(arguments={"path": "a"})
         question = await here.asked()
         await here.parts.presenter.answer_approval(question.id, "once", {"path": "b"})
         await call
-        assert "result" in await here.call(arguments={"path": "b"})
-        again = here.calling(arguments={"path": "a"})
+        assert (await here.call(arguments={"path": "b"}))["result"] == text("")
+        again = await here.call(arguments={"path": "a"})
+        assert '- path: "a" → "b"' in again["result"]["content"][0]["text"]
+        assert ran(here) == [{"path": "b"}] * 3
+        other = here.calling(arguments={"path": "c"})
         await here.answer("refuse")
-        assert "error" in await again
+        assert "error" in await other
+
+
+async def test_a_server_that_asks_more_gets_the_arguments_of_the_user_from_a_client_that_repeats_its_own(tmp_path: Path) -> None:
+    async with desk(tmp_path, WRITE, eras=("modern",)) as here:
+        states = iter(("first", "second"))
+
+        def ask(copy: Any, params: Any) -> Any:
+            if state := next(states, ""):
+                return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create"}}, "requestState": state}
+            return text("done") | {"resultType": "complete"}
+
+        here.program.calls["write_it"] = ask
+        call = here.calling(is_modern=True, arguments={"path": "a"})
+        question = await here.asked()
+        await here.parts.presenter.answer_approval(question.id, "once", {"path": "b"})
+        reply = (await call)["result"]
+        for _ in range(2):
+            answer = {"requestState": reply["requestState"], "inputResponses": {"1": {"action": "accept"}}}
+            reply = (await here.call(is_modern=True, arguments={"path": "a"}, **answer))["result"]
+        assert '- path: "a" → "b"' in reply["content"][0]["text"]
+        assert ran(here) == [{"path": "b"}] * 3
+        assert here.questions == 1
 
 
 async def test_a_tool_that_changed_meanwhile_is_asked_about_again_with_the_arguments_of_the_user(tmp_path: Path) -> None:

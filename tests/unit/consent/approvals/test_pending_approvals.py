@@ -21,7 +21,9 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals.asked_call import REFUSE, AskedCall
 from tooltray.consent.approvals.pending_approvals import (
     CHANGED,
+    EDITED_FOR_S,
     KEPT_FOR_S,
+    LONGEST_WAIT_S,
     MOST_CLIENTS,
     MOST_OF_ONE_SERVER,
     MOST_PASSES,
@@ -95,6 +97,25 @@ async def test_questions_are_shown_where_there_is_a_window_that_listens() -> Non
     heard.subscribe(ApprovalAsked, lambda event: None)
     made = [pending(bus, has_window=has_window) for bus in (deaf, heard) for has_window in (False, True)]
     assert [each.is_shown for each in made] == [False, False, False, True]
+
+
+@in_fake_time
+async def test_a_call_that_is_edited_waits_for_ten_minutes_at_most_and_two_after_the_window_was_last_heard() -> None:
+    of = pending()
+    edited, left = ask(of, digest="edited"), ask(of, digest="left")
+    before = edited.view.ends_at
+    of.keep_open(left)
+    while edited.is_open:
+        latest = of.keep_open(edited)
+        assert before <= edited.view.ends_at <= latest
+        before = edited.view.ends_at
+        await asyncio.sleep(30)
+        assert left.is_open == (edited.waited_s <= EDITED_FOR_S)
+    assert edited.answer.result() == left.answer.result() == EXPIRED
+    assert LONGEST_WAIT_S <= edited.waited_s <= LONGEST_WAIT_S + 30  # it is asked every half minute
+    assert (latest, edited.view.ends_at) == (edited.asked_at + LONGEST_WAIT_S, pytest.approx(latest))
+    of.close(edited)
+    of.close(left)
 
 
 # where nobody looks

@@ -23,6 +23,11 @@ async def test_tools_are_given_as_definitions_and_as_snapshots(parts: HubParts) 
     assert (await refusal(parts.presenter.get_tools("gone"))).startswith(NO_SERVER)
 
 
+async def test_a_new_server_of_a_project_has_no_tools_before_it_is_trusted(parts: HubParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts.proposals, "is_new", {"new"}.__contains__)
+    assert await parts.presenter.get_tools("new") == []
+
+
 async def test_a_tool_is_switched_off_and_on_by_its_own_name(parts: HubParts) -> None:
     await parts.presenter.start_server("s")
     await parts.listed()

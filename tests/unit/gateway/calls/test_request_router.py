@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.everything_server import PROMPT, RESOURCE, TEMPLATE, answered, server_with
-from tests.fakes.hub_parts import entry, one_server, settled
+from tests.fakes.hub_parts import MODERN_META, entry, one_server, settled
 from tests.fakes.lazy_hub import ready_parts
 from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import text, tool
@@ -13,6 +13,7 @@ from tests.fakes.scripted_server import text, tool
 from tooltray.foundation.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import SERVER_INFO, Era
+from tooltray.protocol.sessions.exchange import Exchange
 
 # all servers together
 
@@ -41,6 +42,22 @@ async def test_what_is_asked_of_all_servers_goes_to_the_one_that_has_it(tmp_path
             parts, "completion/complete", ref={"type": "ref/prompt", "name": "p"}, argument={"name": "a", "value": ""}
         )
         assert completed["result"] == {"completion": {"values": ["p"]}}
+
+
+async def test_only_requests_that_may_be_answered_by_a_question_wait_for_one(tmp_path: Path) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    async def before(exchange: Exchange, server: str | None) -> None:
+        asked.append((exchange.request.method, server))
+
+    meta = {**MODERN_META, "io.modelcontextprotocol/clientCapabilities": {"roots": {}}}
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
+        parts.projects.rounds.before = before
+        await answered(parts, "tools/list", _meta=meta)
+        await answered(parts, "tools/call", _meta=meta, name="t", arguments={})
+        await answered(parts, "prompts/get", _meta=meta, name="p")
+        await answered(parts, "resources/read", _meta=meta, server="s", uri="x://t/7")
+    assert asked == [("tools/call", "s"), ("prompts/get", None), ("resources/read", "s")]
 
 
 async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on(tmp_path: Path) -> None:

@@ -2,23 +2,25 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import Client, HubParts, one_server, settled, started_parts
+from tests.fakes.hub_parts import Client, HubParts, entry, one_server, settled, started, started_parts
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 from tests.fakes.set_clock import SetClock
 
 from tooltray.carriers.mcp.client_notices import LiveCall
+from tooltray.foundation.events import ServerRemoved
 from tooltray.gateway.calls import server_limits
 from tooltray.gateway.calls.server_limits import MINUTE_S, ServerLimits
 from tooltray.gateway.calls.stage import Terms
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
-from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.records.journal.journal_event import CALL, JournalEvent
 
 
@@ -43,6 +45,19 @@ class Gate:
             await settled()
 
 
+@pytest.fixture
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture
+async def parts(tmp_path: Path, gate: Gate) -> AsyncIterator[HubParts]:
+    """A server that does one call at once."""
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
+        await parts.listed()
+        yield parts
+
+
 def session(parts: HubParts, name: str) -> Client:
     return parts.client(name=name)
 
@@ -54,6 +69,22 @@ def call(parts: HubParts, client: Client, name: str) -> "asyncio.Task[dict[str, 
 def exchange_for(client: Client, name: str, **meta: Any) -> Exchange:
     params = {"name": "t", "arguments": {"n": name}, **({"_meta": meta} if meta else {})}
     return exchange_of(Envelope(id=Raw(b"7"), method="tools/call", params=dump(params)), client)
+
+
+def bound(parts: HubParts, send: Work) -> Work:
+    """What the stage makes of sending a call."""
+    limits = next(stage for stage in parts.stages if isinstance(stage, ServerLimits))
+    return limits.bind(Terms(parts.tools.routes("s")["t"], Era.LEGACY, False, True, False, False), lambda terms: send)
+
+
+@pytest.mark.parametrize(("limits", "counts"), [({}, False), ({"maxCalls": 5}, True), ({"callsPerMinute": 5}, True)])
+async def test_calls_of_a_server_without_limits_have_no_turns(tmp_path: Path, limits: dict[str, int], counts: bool) -> None:
+    async def send(exchange: Exchange) -> Envelope:
+        return Envelope()
+
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")), **limits)) as parts:
+        await parts.listed()
+        assert (bound(parts, send) is not send) is counts
 
 
 async def test_the_turn_goes_round_the_sessions(tmp_path: Path) -> None:
@@ -71,82 +102,67 @@ async def test_the_turn_goes_round_the_sessions(tmp_path: Path) -> None:
         assert [json.dumps(await each)[32:34] for each in calls]
 
 
-async def test_requests_that_nothing_ties_together_have_one_turn_for_all_of_their_client(tmp_path: Path) -> None:
-    gate = Gate()
-    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await parts.listed()
+async def test_requests_that_nothing_ties_together_have_one_turn_for_all_of_their_client(parts: HubParts, gate: Gate) -> None:
 
-        def passing(client: str, name: str) -> "asyncio.Task[Envelope]":
-            each = session(parts, name)
-            each.state.is_passing = True
-            exchange = exchange_for(each, name)
-            exchange.client = client
-            return asyncio.create_task(parts.calls.call(exchange))
+    def passing(client: str, name: str) -> "asyncio.Task[Envelope]":
+        each = session(parts, name)
+        each.state.is_passing = True
+        exchange = exchange_for(each, name)
+        exchange.client = client
+        return asyncio.create_task(parts.calls.call(exchange))
 
-        calls = [passing("many", name) for name in ("m0", "m1", "m2")] + [passing("few", "f0")]
+    calls = [passing("many", name) for name in ("m0", "m1", "m2")] + [passing("few", "f0")]
+    await settled()
+    await gate.end("m0", "m1", "m2", "f0")
+    assert gate.begun == ["m0", "m1", "f0", "m2"]
+    await asyncio.gather(*calls)
+
+
+async def test_one_that_waits_can_be_cancelled_and_how_many_are_before_it_is_known(parts: HubParts, gate: Gate) -> None:
+    one, other = session(parts, "one"), session(parts, "other")
+    exchanges = [exchange_for(client, name) for client, name in ((one, "a0"), (one, "a1"), (one, "a2"), (other, "b0"), (other, "b1"))]
+    calls = [asyncio.create_task(parts.calls.call(exchange)) for exchange in exchanges]
+    await settled()
+    assert [exchange.timings.before() for exchange in exchanges] == [0, 0, 2, 1, 3]
+    assert [each.waits_for for each in parts.under_way.now()] == ["server"] + ["turn"] * 4
+    calls[1].cancel()
+    calls[3].cancel()
+    await settled()
+    await gate.end("a0", "a2", "b1")
+    assert gate.begun == ["a0", "a2", "b1"]
+    assert [each.cancelled() for each in calls] == [False, True, False, True, False]
+
+
+async def test_one_that_is_cancelled_in_the_moment_of_its_turn_takes_no_place(parts: HubParts, gate: Gate) -> None:
+    client = session(parts, "one")
+
+    async def first() -> None:
+        await bound(parts, ends_at_once)(exchange_for(client, "a"))
+        second.cancel()  # it has its turn, and has not begun yet
+
+    async def ends_at_once(exchange: Exchange) -> Envelope:
         await settled()
-        await gate.end("m0", "m1", "m2", "f0")
-        assert gate.begun == ["m0", "m1", "f0", "m2"]
-        await asyncio.gather(*calls)
+        return Envelope()
+
+    going = asyncio.create_task(first())
+    await asyncio.sleep(0)
+    second, third = (call(parts, client, name) for name in "bc")
+    await going
+    await gate.end("c")
+    assert (await third)["result"] == text("c")
+    assert gate.begun == ["c"]
 
 
-async def test_one_that_waits_can_be_cancelled_and_how_many_are_before_it_is_known(tmp_path: Path) -> None:
-    gate = Gate()
-    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await parts.listed()
-        one, other = session(parts, "one"), session(parts, "other")
-        exchanges = [exchange_for(client, name) for client, name in ((one, "a0"), (one, "a1"), (one, "a2"), (other, "b0"), (other, "b1"))]
-        calls = [asyncio.create_task(parts.calls.call(exchange)) for exchange in exchanges]
-        await settled()
-        assert [exchange.timings.before() for exchange in exchanges] == [0, 0, 2, 1, 3]
-        assert [each.waits_for for each in parts.under_way.now()] == ["server"] + ["turn"] * 4
-        calls[1].cancel()
-        calls[3].cancel()
-        await settled()
-        await gate.end("a0", "a2", "b1")
-        assert gate.begun == ["a0", "a2", "b1"]
-        assert [each.cancelled() for each in calls] == [False, True, False, True, False]
-
-
-async def test_one_that_is_cancelled_in_the_moment_of_its_turn_takes_no_place(tmp_path: Path) -> None:
-    gate = Gate()
-    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await parts.listed()
-        client = session(parts, "one")
-
-        limits = next(stage for stage in parts.stages if isinstance(stage, ServerLimits))
-        terms = Terms(parts.tools.routes("s")["t"], Era.LEGACY, False, True, False, False)
-
-        async def first() -> None:
-            await limits.bind(terms, lambda terms: ends_at_once)(exchange_for(client, "a"))
-            second.cancel()  # it has its turn, and has not begun yet
-
-        async def ends_at_once(exchange: Exchange) -> Envelope:
-            await settled()
-            return Envelope()
-
-        going = asyncio.create_task(first())
-        await asyncio.sleep(0)
-        second, third = (call(parts, client, name) for name in "bc")
-        await going
-        await gate.end("c")
-        assert (await third)["result"] == text("c")
-        assert gate.begun == ["c"]
-
-
-async def test_calls_that_are_cancelled_together_take_no_place(tmp_path: Path) -> None:
-    gate = Gate()
-    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await parts.listed()
-        gone, other = session(parts, "gone"), session(parts, "other")
-        calls = [call(parts, gone, "a"), call(parts, gone, "b"), call(parts, other, "c")]
-        await settled()
-        for each in calls[:2]:  # as when their client goes
-            each.cancel()
-        await gate.end("c")
-        assert gate.begun == ["a", "c"]
-        assert [each.cancelled() for each in calls[:2]] == [True, True]
-        assert (await calls[2])["result"] == text("c")
+async def test_calls_that_are_cancelled_together_take_no_place(parts: HubParts, gate: Gate) -> None:
+    gone, other = session(parts, "gone"), session(parts, "other")
+    calls = [call(parts, gone, "a"), call(parts, gone, "b"), call(parts, other, "c")]
+    await settled()
+    for each in calls[:2]:  # as when their client goes
+        each.cancel()
+    await gate.end("c")
+    assert gate.begun == ["a", "c"]
+    assert [each.cancelled() for each in calls[:2]] == [True, True]
+    assert (await calls[2])["result"] == text("c")
 
 
 async def test_a_minute_is_not_waited_for_by_nobody(tmp_path: Path) -> None:
@@ -161,7 +177,23 @@ async def test_a_minute_is_not_waited_for_by_nobody(tmp_path: Path) -> None:
         waiting.cancel()
         await settled()
         assert not parts.wheel.of(MINUTE_S)
+
+
+async def test_a_server_that_is_added_again_begins_to_count_anew(tmp_path: Path) -> None:
+    gate, fields = Gate(), {"callsPerMinute": 1}
+    async with started_parts(tmp_path, **one_server(gate.program, **fields), waits={"now": SetClock()}) as parts:
+        await parts.listed()
+        await gate.end("a", "b")
+        await call(parts, session(parts, "one"), "a")
         await parts.conf.remove_server("s")
+        await parts.heard.event(ServerRemoved, name="s")
+        await parts.conf.set_server("s", entry("program", **fields))
+        await started(parts)
+        await parts.listed()
+        again = call(parts, session(parts, "one"), "b")
+        await settled()
+        assert gate.begun == ["a", "b"]
+        await again
 
 
 async def test_no_more_begin_in_a_minute(tmp_path: Path) -> None:
@@ -279,51 +311,42 @@ async def test_too_many_are_refused_in_words(tmp_path: Path, monkeypatch: pytest
         await asyncio.gather(*calls)
 
 
-async def test_other_limits_count_at_once_and_a_server_that_is_gone_answers_all(tmp_path: Path) -> None:
-    gate = Gate()
-    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await parts.listed()
-        client = session(parts, "one")
-        calls = [call(parts, client, name) for name in "abcd"]
-        await settled()
-        await parts.conf.change_server("s", max_calls=2)
-        await settled()
-        assert gate.begun == ["a", "b"]
-        await parts.conf.remove_server("s")
-        replies = await asyncio.wait_for(asyncio.gather(*calls), 5)
-        assert all("error" in reply for reply in replies)
+async def test_other_limits_count_at_once_and_a_server_that_is_gone_answers_all(parts: HubParts, gate: Gate) -> None:
+    client = session(parts, "one")
+    calls = [call(parts, client, name) for name in "abcd"]
+    await settled()
+    await parts.conf.change_server("s", max_calls=2)
+    await settled()
+    assert gate.begun == ["a", "b"]
+    await parts.conf.remove_server("s")
+    replies = await asyncio.wait_for(asyncio.gather(*calls), 5)
+    assert all("error" in reply for reply in replies)
 
 
-async def test_time_in_the_queue_is_not_the_servers(tmp_path: Path) -> None:
-    gate = Gate()
-    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await parts.listed()
-        happened: list[JournalEvent] = []
-        parts.bus.subscribe(JournalEvent, happened.append)
-        calls = [call(parts, session(parts, "one"), name) for name in "ab"]
-        await settled()
-        await asyncio.to_thread(lambda: None)
-        await gate.end("a", "b")
-        await asyncio.gather(*calls)
-        timings = [each.timings for each in happened if each.kind == CALL][1]
-        assert timings is not None
-        assert timings.turn_s > 0
-        assert (timings.server_s or 0.0) + timings.turn_s <= timings.passed_s
+async def test_time_in_the_queue_is_not_the_servers(parts: HubParts, gate: Gate) -> None:
+    happened: list[JournalEvent] = []
+    parts.bus.subscribe(JournalEvent, happened.append)
+    calls = [call(parts, session(parts, "one"), name) for name in "ab"]
+    await settled()
+    await asyncio.to_thread(lambda: None)
+    await gate.end("a", "b")
+    await asyncio.gather(*calls)
+    timings = [each.timings for each in happened if each.kind == CALL][1]
+    assert timings is not None
+    assert timings.turn_s > 0
+    assert (timings.server_s or 0.0) + timings.turn_s <= timings.passed_s
 
 
-async def test_a_client_with_a_progress_token_hears_how_many_are_before_it(tmp_path: Path) -> None:
-    gate = Gate()
-    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await parts.listed()
-        first = call(parts, session(parts, "one"), "a")
-        await settled()
-        told: list[Any] = []
-        exchange = exchange_for(session(parts, "two"), "b", progressToken=1)
-        live = LiveCall(exchange, 0.0, parts.wheel, lambda params, about: told.append(json.loads(bytes(params))["message"]))
-        waiting = asyncio.create_task(parts.calls.call(exchange))
-        await settled()
-        parts.wheel.expire(0.0)
-        assert told[0].startswith("Queued: 0 calls of this server are ahead")
-        live.end()
-        await gate.end("a", "b")
-        await asyncio.gather(first, waiting)
+async def test_a_client_with_a_progress_token_hears_how_many_are_before_it(parts: HubParts, gate: Gate) -> None:
+    first = call(parts, session(parts, "one"), "a")
+    await settled()
+    told: list[Any] = []
+    exchange = exchange_for(session(parts, "two"), "b", progressToken=1)
+    live = LiveCall(exchange, 0.0, parts.wheel, lambda params, about: told.append(json.loads(bytes(params))["message"]))
+    waiting = asyncio.create_task(parts.calls.call(exchange))
+    await settled()
+    parts.wheel.expire(0.0)
+    assert told[0].startswith("Queued: 0 calls of this server are ahead")
+    live.end()
+    await gate.end("a", "b")
+    await asyncio.gather(first, waiting)

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Raw
 from tests.fakes.everything_server import answered
-from tests.fakes.hub_parts import MODERN_META, hub_parts, one_server, settled, started_parts, two_servers
+from tests.fakes.hub_parts import MODERN_META, HubParts, hub_parts, one_server, settled, started_parts, two_servers
 from tests.fakes.scripted_server import error, raw, text
 from tests.fakes.set_clock import SetClock
 from tests.fakes.task_server import KNOWS_TASKS, LEGACY, RELATED, TaskClient, TaskServer, begun
@@ -20,6 +21,17 @@ from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
 IDLE_S = 321.0
 UNKNOWN = {"code": -32602, "message": "Failed to retrieve task: Task not found"}
 MODERN = {"_meta": {**MODERN_META, CLIENT_CAPABILITIES_KEY: KNOWS_TASKS}}
+
+
+@pytest.fixture
+def program() -> TaskServer:
+    return TaskServer()
+
+
+@pytest.fixture
+async def parts(tmp_path: Path, program: TaskServer) -> AsyncIterator[HubParts]:
+    async with started_parts(tmp_path, **one_server(program)) as parts:
+        yield parts
 
 
 async def asked(parts: Any, method: str, client: Any, id: Any = None, **options: Any) -> dict[str, Any]:
@@ -45,38 +57,34 @@ async def test_two_servers_give_one_id_and_each_task_is_its_own_servers(tmp_path
         assert result == text("done") | {"_meta": {RELATED: {"taskId": ids[1]}, "x": 1}}
 
 
-async def test_a_task_is_its_clients_alone_also_at_one_server_alone(tmp_path: Path) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        owner, other = TaskClient("A"), TaskClient("B")
-        id = await begun(parts, owner)
-        before = len(program.asked.all)
-        for method in ("tasks/get", "tasks/result", "tasks/cancel", "tasks/update"):
-            assert (await asked(parts, method, other, id))["error"] == UNKNOWN
-            assert (await asked(parts, method, other, "task-1"))["error"] == UNKNOWN
-            assert (await asked(parts, method, other, "task-1", server="s"))["error"] == UNKNOWN
-        assert len(program.asked.all) == before
-        assert (await asked(parts, "tasks/list", other))["result"] == {"tasks": []}
-        assert (await asked(parts, "tasks/list", other, server="s"))["result"] == {"tasks": []}
-        again = TaskClient("A")  # its next connection
-        assert (await asked(parts, "tasks/get", again, id))["result"]["taskId"] == id
-        assert (await asked(parts, "tasks/get", again, "task-1", server="s"))["result"]["taskId"] == "task-1"
-        assert (await asked(parts, "tasks/list", again, server="s"))["result"]["tasks"] == [program.state("task-1")]
+async def test_a_task_is_its_clients_alone_also_at_one_server_alone(parts: HubParts, program: TaskServer) -> None:
+    owner, other = TaskClient("A"), TaskClient("B")
+    id = await begun(parts, owner)
+    before = len(program.asked.all)
+    for method in ("tasks/get", "tasks/result", "tasks/cancel", "tasks/update"):
+        assert (await asked(parts, method, other, id))["error"] == UNKNOWN
+        assert (await asked(parts, method, other, "task-1"))["error"] == UNKNOWN
+        assert (await asked(parts, method, other, "task-1", server="s"))["error"] == UNKNOWN
+    assert len(program.asked.all) == before
+    assert (await asked(parts, "tasks/list", other))["result"] == {"tasks": []}
+    assert (await asked(parts, "tasks/list", other, server="s"))["result"] == {"tasks": []}
+    again = TaskClient("A")  # its next connection
+    assert (await asked(parts, "tasks/get", again, id))["result"]["taskId"] == id
+    assert (await asked(parts, "tasks/get", again, "task-1", server="s"))["result"]["taskId"] == "task-1"
+    assert (await asked(parts, "tasks/list", again, server="s"))["result"]["tasks"] == [program.state("task-1")]
 
 
-async def test_a_session_of_one_server_has_the_servers_own_ids_and_messages(tmp_path: Path) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        client = TaskClient("A", server="s")
-        assert await begun(parts, client, server="s") == "task-1"
-        result = (await asked(parts, "tasks/result", client, "task-1", server="s"))["result"]
-        assert result["_meta"][RELATED] == {"taskId": "task-1"}
-        assert (await asked(parts, "tasks/get", client, "never seen", server="s"))["error"]["message"] == "no such task"
-        program.handlers["tasks/list"] = lambda copy, params: error(-32601, "no lists") if "cursor" in params else raw(b"[]")
-        assert (await asked(parts, "tasks/list", client, server="s", cursor="x"))["error"]["message"] == "no lists"
-        assert "its result is not an object" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
-        program.handlers["tasks/list"] = lambda copy, params: raw(b'{"tasks": 1}')
-        assert "a malformed reply" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
+async def test_a_session_of_one_server_has_the_servers_own_ids_and_messages(parts: HubParts, program: TaskServer) -> None:
+    client = TaskClient("A", server="s")
+    assert await begun(parts, client, server="s") == "task-1"
+    result = (await asked(parts, "tasks/result", client, "task-1", server="s"))["result"]
+    assert result["_meta"][RELATED] == {"taskId": "task-1"}
+    assert (await asked(parts, "tasks/get", client, "never seen", server="s"))["error"]["message"] == "no such task"
+    program.handlers["tasks/list"] = lambda copy, params: error(-32601, "no lists") if "cursor" in params else raw(b"[]")
+    assert (await asked(parts, "tasks/list", client, server="s", cursor="x"))["error"]["message"] == "no lists"
+    assert "its result is not an object" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
+    program.handlers["tasks/list"] = lambda copy, params: raw(b'{"tasks": 1}')
+    assert "a malformed reply" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
 
 
 async def test_with_a_copy_of_the_server_for_each_client_the_same_ids_do_not_meet(tmp_path: Path) -> None:
@@ -119,31 +127,27 @@ async def test_a_task_is_known_again_after_the_hub_was_ended_in_the_middle(tmp_p
         assert (await asked(parts, "tasks/get", TaskClient("A"), id))["result"]["taskId"] == id
 
 
-async def test_a_server_that_has_forgotten_its_tasks_says_so_itself(tmp_path: Path) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        client = TaskClient("A")
-        id = await begun(parts, client)
-        program.states.clear()
-        program.copy.die()
-        await parts.servers.start("s")
-        assert (await asked(parts, "tasks/get", client, id))["error"]["message"] == "no such task"
-        assert (await asked(parts, "tasks/get", client, id))["error"] == UNKNOWN
-        assert not list(parts.task_book)
+async def test_a_server_that_has_forgotten_its_tasks_says_so_itself(parts: HubParts, program: TaskServer) -> None:
+    client = TaskClient("A")
+    id = await begun(parts, client)
+    program.states.clear()
+    program.copy.die()
+    await parts.servers.start("s")
+    assert (await asked(parts, "tasks/get", client, id))["error"]["message"] == "no such task"
+    assert (await asked(parts, "tasks/get", client, id))["error"] == UNKNOWN
+    assert not list(parts.task_book)
 
 
-async def test_an_id_that_a_restarted_server_gives_again_is_the_new_task_alone(tmp_path: Path) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        old, new = TaskClient("A"), TaskClient("B")
-        before = await begun(parts, old)
-        program.copy.die()
-        await parts.servers.start("s")
-        program.ids = iter(["task-1"])
-        id = await begun(parts, new)
-        assert (await asked(parts, "tasks/get", old, before))["error"] == UNKNOWN
-        assert (await asked(parts, "tasks/get", old, "task-1", server="s"))["error"] == UNKNOWN
-        assert (await asked(parts, "tasks/get", new, id))["result"]["taskId"] == id
+async def test_an_id_that_a_restarted_server_gives_again_is_the_new_task_alone(parts: HubParts, program: TaskServer) -> None:
+    old, new = TaskClient("A"), TaskClient("B")
+    before = await begun(parts, old)
+    program.copy.die()
+    await parts.servers.start("s")
+    program.ids = iter(["task-1"])
+    id = await begun(parts, new)
+    assert (await asked(parts, "tasks/get", old, before))["error"] == UNKNOWN
+    assert (await asked(parts, "tasks/get", old, "task-1", server="s"))["error"] == UNKNOWN
+    assert (await asked(parts, "tasks/get", new, id))["result"]["taskId"] == id
 
 
 async def test_a_modern_client_that_knows_tasks_gets_one_and_updates_and_cancels_it(tmp_path: Path) -> None:
@@ -191,69 +195,61 @@ async def test_a_call_that_waits_for_a_result_has_its_own_time_and_its_end_does_
 
 
 @pytest.mark.parametrize("id", [7, None, "x" * 4097, {"a": 1}])
-async def test_a_task_without_an_id_that_can_be_used_is_an_error_for_clients_of_all_servers(tmp_path: Path, id: Any) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        program.calls["slow"] = lambda copy, params: {"task": {"taskId": id}}
-        assert "without a usable id" in (await parts.call("slow", TaskClient("A"), task={}))["error"]["message"]
-        alone = await parts.call("slow", TaskClient("A", server="s"), server="s", task={})
-        assert alone["result"] == {"task": {"taskId": id}}
-        assert not list(parts.task_book)
+async def test_a_task_without_an_id_that_can_be_used_is_an_error_for_clients_of_all_servers(
+    parts: HubParts, program: TaskServer, id: Any
+) -> None:
+    program.calls["slow"] = lambda copy, params: {"task": {"taskId": id}}
+    assert "without a usable id" in (await parts.call("slow", TaskClient("A"), task={}))["error"]["message"]
+    alone = await parts.call("slow", TaskClient("A", server="s"), server="s", task={})
+    assert alone["result"] == {"task": {"taskId": id}}
+    assert not list(parts.task_book)
 
 
-async def test_a_call_that_asks_for_a_task_may_have_its_result_at_once_or_fail(tmp_path: Path) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        for answer in (text("at once"), text("x") | {"task": 1}, error(-32601, "no tasks here"), {"task": []}):
-            program.calls["slow"] = lambda copy, params, answer=answer: answer
-            reply = await parts.call("slow", TaskClient("A"), task={})
-            assert reply.get("result", answer) == answer or reply["error"]["message"] == "no tasks here"
-        assert not list(parts.task_book)
+async def test_a_call_that_asks_for_a_task_may_have_its_result_at_once_or_fail(parts: HubParts, program: TaskServer) -> None:
+    for answer in (text("at once"), text("x") | {"task": 1}, error(-32601, "no tasks here"), {"task": []}):
+        program.calls["slow"] = lambda copy, params, answer=answer: answer
+        reply = await parts.call("slow", TaskClient("A"), task={})
+        assert reply.get("result", answer) == answer or reply["error"]["message"] == "no tasks here"
+    assert not list(parts.task_book)
 
 
 @pytest.mark.parametrize("id", [7, None, [], "", "x" * 2**20, "s:task-1"])
-async def test_ids_that_are_none_are_unknown_and_reach_no_server(tmp_path: Path, id: Any) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        client = TaskClient("A")
-        await begun(parts, client)
-        before = len(program.asked.all)
-        assert (await answered(parts, "tasks/get", client, taskId=id))["error"] == UNKNOWN
-        assert len(program.asked.all) == before
+async def test_ids_that_are_none_are_unknown_and_reach_no_server(parts: HubParts, program: TaskServer, id: Any) -> None:
+    client = TaskClient("A")
+    await begun(parts, client)
+    before = len(program.asked.all)
+    assert (await answered(parts, "tasks/get", client, taskId=id))["error"] == UNKNOWN
+    assert len(program.asked.all) == before
 
 
-async def test_nonsense_of_a_server_is_passed_on_and_names_no_other_task(tmp_path: Path) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        client = TaskClient("A")
-        id = await begun(parts, client)
-        program.handlers["tasks/get"] = lambda copy, params: {"taskId": "of somebody else", "status": ["?"], "ttl": "soon"}
-        assert (await asked(parts, "tasks/get", client, id))["result"]["taskId"] == id
-        assert (await asked(parts, "tasks/update", client, id))["result"]["resultType"] == "complete"
-        program.handlers["tasks/get"] = lambda copy, params: error(-32603, "not now")
-        assert (await asked(parts, "tasks/get", client, id))["error"]["message"] == "not now"
-        for nonsense in (b"[]", b"7"):
-            program.handlers["tasks/get"] = lambda copy, params, nonsense=nonsense: raw(nonsense)
-            assert "its result is not an object" in (await asked(parts, "tasks/get", client, id))["error"]["message"]
-        program.handlers["tasks/get"] = lambda copy, params: raw(b'{"x":1}')
-        assert (await asked(parts, "tasks/get", client, id))["result"] == {"x": 1}
-        assert [task.status for task in parts.task_book] == ["working"]
+async def test_nonsense_of_a_server_is_passed_on_and_names_no_other_task(parts: HubParts, program: TaskServer) -> None:
+    client = TaskClient("A")
+    id = await begun(parts, client)
+    program.handlers["tasks/get"] = lambda copy, params: {"taskId": "of somebody else", "status": ["?"], "ttl": "soon"}
+    assert (await asked(parts, "tasks/get", client, id))["result"]["taskId"] == id
+    assert (await asked(parts, "tasks/update", client, id))["result"]["resultType"] == "complete"
+    program.handlers["tasks/get"] = lambda copy, params: error(-32603, "not now")
+    assert (await asked(parts, "tasks/get", client, id))["error"]["message"] == "not now"
+    for nonsense in (b"[]", b"7"):
+        program.handlers["tasks/get"] = lambda copy, params, nonsense=nonsense: raw(nonsense)
+        assert "its result is not an object" in (await asked(parts, "tasks/get", client, id))["error"]["message"]
+    program.handlers["tasks/get"] = lambda copy, params: raw(b'{"x":1}')
+    assert (await asked(parts, "tasks/get", client, id))["result"] == {"x": 1}
+    assert [task.status for task in parts.task_book] == ["working"]
 
 
-async def test_lists_go_over_all_pages_and_leave_out_what_cannot_be_read(tmp_path: Path) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        client = TaskClient("A")
-        ids = [await begun(parts, client) for _ in range(2)]
-        pages = {None: {"tasks": [program.state("task-2"), 7], "nextCursor": "a"}, "a": {"tasks": [program.state("task-1")]}}
-        program.handlers["tasks/list"] = lambda copy, params: pages[params.get("cursor")]
-        assert [each["taskId"] for each in (await asked(parts, "tasks/list", client))["result"]["tasks"]] == ids
-        assert (await asked(parts, "tasks/list", client, cursor="a"))["error"]["code"] == -32602
-        program.handlers["tasks/list"] = lambda copy, params: {"tasks": [], "nextCursor": "for ever"}
+async def test_lists_go_over_all_pages_and_leave_out_what_cannot_be_read(parts: HubParts, program: TaskServer) -> None:
+    client = TaskClient("A")
+    ids = [await begun(parts, client) for _ in range(2)]
+    pages = {None: {"tasks": [program.state("task-2"), 7], "nextCursor": "a"}, "a": {"tasks": [program.state("task-1")]}}
+    program.handlers["tasks/list"] = lambda copy, params: pages[params.get("cursor")]
+    assert [each["taskId"] for each in (await asked(parts, "tasks/list", client))["result"]["tasks"]] == ids
+    assert (await asked(parts, "tasks/list", client, cursor="a"))["error"]["code"] == -32602
+    program.handlers["tasks/list"] = lambda copy, params: {"tasks": [], "nextCursor": "for ever"}
+    assert (await asked(parts, "tasks/list", client))["result"] == {"tasks": []}
+    for nonsense in (error(-1, "no"), raw(b"[]"), {"tasks": 7}, {"tasks": [], "x": "y" * (17 * 2**20)}):
+        program.handlers["tasks/list"] = lambda copy, params, nonsense=nonsense: nonsense
         assert (await asked(parts, "tasks/list", client))["result"] == {"tasks": []}
-        for nonsense in (error(-1, "no"), raw(b"[]"), {"tasks": 7}, {"tasks": [], "x": "y" * (17 * 2**20)}):
-            program.handlers["tasks/list"] = lambda copy, params, nonsense=nonsense: nonsense
-            assert (await asked(parts, "tasks/list", client))["result"] == {"tasks": []}
 
 
 async def test_of_a_server_without_a_list_each_task_is_asked_for_and_none_is_started_to_list_nothing(tmp_path: Path) -> None:
@@ -274,14 +270,12 @@ async def test_of_a_server_without_a_list_each_task_is_asked_for_and_none_is_sta
         assert (await asked(parts, "tasks/get", client, ids[1]))["error"] == UNKNOWN
 
 
-async def test_a_tool_that_was_switched_off_meanwhile_leaves_its_task_to_its_client(tmp_path: Path) -> None:
-    program = TaskServer()
-    async with started_parts(tmp_path, **one_server(program)) as parts:
-        client = TaskClient("A")
-        id = await begun(parts, client)
-        await parts.tools_api.set_tool_enabled("s", "slow", False)
-        assert (await asked(parts, "tasks/get", client, id))["result"]["status"] == "working"
-        assert (await asked(parts, "tasks/cancel", client, id))["result"]["status"] == "cancelled"
+async def test_a_tool_that_was_switched_off_meanwhile_leaves_its_task_to_its_client(parts: HubParts) -> None:
+    client = TaskClient("A")
+    id = await begun(parts, client)
+    await parts.tools_api.set_tool_enabled("s", "slow", False)
+    assert (await asked(parts, "tasks/get", client, id))["result"]["status"] == "working"
+    assert (await asked(parts, "tasks/cancel", client, id))["result"]["status"] == "cancelled"
 
 
 async def test_a_server_where_a_task_works_is_not_idle(tmp_path: Path) -> None:

@@ -6,7 +6,15 @@ import pytest
 from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.records.journal.call_params import LONGEST_CONTEXT, TARGET_BELOW_BYTES, TRACE_BELOW_BYTES, arguments_of, read_trace, target_of
+from tooltray.records.journal.call_params import (
+    LONGEST_CONTEXT,
+    LONGEST_VALUE_BYTES,
+    TARGET_BELOW_BYTES,
+    TRACE_BELOW_BYTES,
+    arguments_of,
+    read_trace,
+    target_of,
+)
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "00f067aa0ba902b7"
 
@@ -60,11 +68,16 @@ def test_a_path_a_host_or_two_words_of_a_command(arguments: Any, expected: str) 
         Raw(b"[" * 100_000),
         Raw(b'{"arguments": 1e999}'),
         dump({"name": "t"}),
-        dump({"arguments": {"path": "x" * TARGET_BELOW_BYTES}}),
+        dump({"arguments": {"path": "x" * LONGEST_VALUE_BYTES}}),
+        dump({"arguments": {"path": "/a", "content": "x" * TARGET_BELOW_BYTES}}),
     ],
 )
 def test_of_odd_and_of_large_arguments_nothing_is_known(params: Raw) -> None:
     assert target_of(params) == ""
+
+
+def test_the_file_that_is_written_is_known_however_long_its_content_is() -> None:
+    assert line({"content": "x" * 250_000, "path": "/a/b.txt"}) == "/a/b.txt"
 
 
 def test_arguments_are_found_as_they_came() -> None:

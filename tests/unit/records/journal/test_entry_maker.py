@@ -10,6 +10,7 @@ from tests.fakes.journals import NOW, SECRET, call, large
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.protocol.sessions.exchange import CallTimings
+from tooltray.records.journal.call_params import LONGEST_TARGET
 from tooltray.records.journal.entry_maker import (
     LARGEST_BYTES,
     LONGEST_REASON,
@@ -77,6 +78,8 @@ def test_what_it_touched_is_there_unless_a_person_wants_it_not() -> None:
     event = call(arguments={"path": f"/home/{SECRET}/a\u202e\nb"})
     assert said(event) == ["/home/***/a b", ""]
     assert said(event, line=False) == ["", ""]
+    long = said(call(arguments={"path": f"/home/{'x' * 300}/{SECRET}/b.txt"}))[0]
+    assert (long[:6], long[-10:], len(long)) == ("/home/", "/***/b.txt", LONGEST_TARGET)
     assert said(JournalEvent(kind="start", at=NOW, outcome="ok", params=event.params)) == ["", ""]
     assert said(JournalEvent(kind="approval", at=NOW, outcome="once", line="fetch a.example → send")) == ["fetch a.example → send", ""]
 

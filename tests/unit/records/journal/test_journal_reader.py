@@ -222,7 +222,10 @@ def test_neighbours_that_differ_in_time_size_and_what_they_touched_are_one_row()
     joined = Collapser(5)
     assert all(joined.take(numbered(id, touched=f"/{id}", result_bytes=id, duration_s=id, tokens=id, reason=str(id))) for id in (9, 8, 7))
     [row] = joined.rows
-    assert (row.entry.id, row.count, row.first_id, row.first_at) == (9, 3, 7, 1007.0)
+    assert (row.entry.id, row.count, row.first_id, row.first_at, row.has_other_targets) == (9, 3, 7, 1007.0, True)
+    of_one = Collapser(5)
+    assert all(of_one.take(numbered(id, touched="/a")) for id in (9, 8, 7))
+    assert not of_one.rows[0].has_other_targets
 
 
 def test_an_entry_says_when_it_ended_with_the_time_of_the_user(path: Path) -> None:

@@ -78,6 +78,12 @@ async def desk(*, settings: dict[str, Any] | None = None, **changes: Any) -> Asy
         yield await another_desk(server, settings=settings)
 
 
+@pytest.fixture
+async def at() -> AsyncIterator[Desk]:
+    async with desk() as at:
+        yield at
+
+
 async def another_desk(server: AuthorizationServer, *, settings: dict[str, Any] | None = None, **options: Any) -> Desk:
     clock, chosen = SetClock(NOW), OAuthSettings(**settings) if settings else None
     client = AuthorizationClient(server="far", url=server.mcp_url, settings=chosen, http=await make_web_client({}), clock=clock, **options)
@@ -104,30 +110,28 @@ async def test_a_person_signs_in_to_a_server_that_nobody_configured() -> None:
         )
 
 
-async def test_the_page_is_asked_for_what_the_specification_wants() -> None:
-    async with desk() as at:
-        pending, _, _ = await at.come_back()
-        wish = query_of(pending.url)
-        assert wish["code_challenge"] != pending.verifier
-        assert len(pending.verifier) >= 43
-        assert len(pending.state) >= 43
-        assert wish == {
-            "response_type": "code",
-            "client_id": "client-1",
-            "redirect_uri": pending.redirect_uri,
-            "state": pending.state,
-            "code_challenge": wish["code_challenge"],
-            "code_challenge_method": "S256",
-            "resource": at.server.mcp_url,
-            "scope": "notes:read notes:write",
-        }
+async def test_the_page_is_asked_for_what_the_specification_wants(at: Desk) -> None:
+    pending, _, _ = await at.come_back()
+    wish = query_of(pending.url)
+    assert wish["code_challenge"] != pending.verifier
+    assert len(pending.verifier) >= 43
+    assert len(pending.state) >= 43
+    assert wish == {
+        "response_type": "code",
+        "client_id": "client-1",
+        "redirect_uri": pending.redirect_uri,
+        "state": pending.state,
+        "code_challenge": wish["code_challenge"],
+        "code_challenge_method": "S256",
+        "resource": at.server.mcp_url,
+        "scope": "notes:read notes:write",
+    }
 
 
-async def test_every_sign_in_has_its_own_state_and_verifier() -> None:
-    async with desk() as at:
-        (first, _, _), (second, _, _) = await at.come_back(), await at.come_back()
-        assert first.state != second.state
-        assert first.verifier != second.verifier
+async def test_every_sign_in_has_its_own_state_and_verifier(at: Desk) -> None:
+    (first, _, _), (second, _, _) = await at.come_back(), await at.come_back()
+    assert first.state != second.state
+    assert first.verifier != second.verifier
 
 
 async def test_a_server_of_the_first_specification_is_signed_in_to_without_any_metadata() -> None:
@@ -175,50 +179,45 @@ async def test_it_is_not_asked_for_alone_since_that_would_be_less_than_the_usual
         assert "scope" not in query_of((await at.come_back())[0].url)
 
 
-async def test_what_was_granted_counts_and_not_what_was_asked_for() -> None:
-    async with desk() as at:
-        pending, params, _ = await at.come_back()
-        at.server.answers["/token"] = says({"access_token": "t", "scope": "notes:read"})
-        assert (await at.client.finish(pending, params)).scopes == ("notes:read",)
-        at.server.answers["/token"] = says({"access_token": "t"})
-        assert (await at.client.finish(pending, params)).scopes == ("notes:read", "notes:write")
+async def test_what_was_granted_counts_and_not_what_was_asked_for(at: Desk) -> None:
+    pending, params, _ = await at.come_back()
+    at.server.answers["/token"] = says({"access_token": "t", "scope": "notes:read"})
+    assert (await at.client.finish(pending, params)).scopes == ("notes:read",)
+    at.server.answers["/token"] = says({"access_token": "t"})
+    assert (await at.client.finish(pending, params)).scopes == ("notes:read", "notes:write")
 
 
 # as whom
 
 
-async def test_a_registration_serves_again_after_a_restart() -> None:
-    async with desk() as at:
-        tokens = await at.sign_in()
-        again = await another_desk(at.server, registration=tokens.registration)
-        assert (await again.sign_in()).registration == tokens.registration
-        assert len(at.server.at("/register")) == 1
+async def test_a_registration_serves_again_after_a_restart(at: Desk) -> None:
+    tokens = await at.sign_in()
+    again = await another_desk(at.server, registration=tokens.registration)
+    assert (await again.sign_in()).registration == tokens.registration
+    assert len(at.server.at("/register")) == 1
 
 
-async def test_a_registration_for_another_address_is_made_anew() -> None:
-    async with desk() as at:
-        await at.sign_in()
-        pending = await at.client.begin(redirect_uri="http://127.0.0.1:1/callback")
-        assert pending.registration.client_id == "client-2"
+async def test_a_registration_for_another_address_is_made_anew(at: Desk) -> None:
+    await at.sign_in()
+    pending = await at.client.begin(redirect_uri="http://127.0.0.1:1/callback")
+    assert pending.registration.client_id == "client-2"
 
 
-async def test_a_registration_that_they_have_forgotten_is_made_anew_at_the_next_try() -> None:
-    async with desk() as at:
-        await at.sign_in()
-        at.server.clients.clear()
-        listener, pending = await at.begin()
-        assert (await browse(pending.url)).status == 400
-        await listener.close()
-        assert await at.sign_in()
+async def test_a_registration_that_they_have_forgotten_is_made_anew_at_the_next_try(at: Desk) -> None:
+    await at.sign_in()
+    at.server.clients.clear()
+    listener, pending = await at.begin()
+    assert (await browse(pending.url)).status == 400
+    await listener.close()
+    assert await at.sign_in()
 
 
-async def test_a_registration_that_the_token_endpoint_does_not_know_is_made_anew_at_the_next_try() -> None:
-    async with desk() as at:
-        pending, params, _ = await at.come_back()
-        at.server.clients.clear()
-        with pytest.raises(AuthorizationRefused, match="'invalid_client'"):
-            await at.client.finish(pending, params)
-        assert await at.sign_in()
+async def test_a_registration_that_the_token_endpoint_does_not_know_is_made_anew_at_the_next_try(at: Desk) -> None:
+    pending, params, _ = await at.come_back()
+    at.server.clients.clear()
+    with pytest.raises(AuthorizationRefused, match="'invalid_client'"):
+        await at.client.finish(pending, params)
+    assert await at.sign_in()
 
 
 async def test_a_registration_whose_secret_has_ended_is_made_anew() -> None:
@@ -279,14 +278,13 @@ async def test_the_settings_leave_the_resource_out() -> None:
         assert len(at.server.at("/token")) == 1
 
 
-async def test_two_refusals_end_with_the_first_and_the_setting() -> None:
-    async with desk() as at:
-        pending, params, _ = await at.come_back()
-        at.server.answers["/token"] = says({"error": "invalid_target"}, 400)
-        with pytest.raises(AuthorizationRefused, match="'invalid_target'") as raised:
-            await at.client.finish(pending, params)
-        assert "sendResource" in raised.value.problem.hint
-        assert len(at.server.at("/token")) == 2
+async def test_two_refusals_end_with_the_first_and_the_setting(at: Desk) -> None:
+    pending, params, _ = await at.come_back()
+    at.server.answers["/token"] = says({"error": "invalid_target"}, 400)
+    with pytest.raises(AuthorizationRefused, match="'invalid_target'") as raised:
+        await at.client.finish(pending, params)
+    assert "sendResource" in raised.value.problem.hint
+    assert len(at.server.at("/token")) == 2
 
 
 async def test_a_client_that_signs_in_itself_leaves_out_a_resource_that_is_refused() -> None:
@@ -334,19 +332,18 @@ async def test_an_error_of_another_issuer_is_not_believed_either() -> None:
 # refusals
 
 
-async def test_what_the_page_says_is_said_without_what_is_secret() -> None:
-    async with desk() as at:
-        pending, params, _ = await at.come_back()
-        said = {
-            "state": pending.state,
-            "error": "server_error",
-            "error_description": f"bad {params['code']} of {pending.state}",
-            "code": params["code"],
-        }
-        with pytest.raises(AuthorizationRefused, match="'server_error': bad ••• of •••"):
-            await at.client.finish(pending, said)
-        with pytest.raises(AuthorizationRefused, match="without a code"):
-            await at.client.finish(pending, {"state": pending.state})
+async def test_what_the_page_says_is_said_without_what_is_secret(at: Desk) -> None:
+    pending, params, _ = await at.come_back()
+    said = {
+        "state": pending.state,
+        "error": "server_error",
+        "error_description": f"bad {params['code']} of {pending.state}",
+        "code": params["code"],
+    }
+    with pytest.raises(AuthorizationRefused, match="'server_error': bad ••• of •••"):
+        await at.client.finish(pending, said)
+    with pytest.raises(AuthorizationRefused, match="without a code"):
+        await at.client.finish(pending, {"state": pending.state})
 
 
 # afterwards
@@ -377,25 +374,23 @@ async def test_a_refresh_token_that_is_not_replaced_stays() -> None:
         assert (await at.client.refresh(old)).refresh_token == old.refresh_token
 
 
-async def test_what_is_granted_at_a_renewal_counts() -> None:
-    async with desk() as at:
-        old = await at.sign_in()
-        at.server.answers["/token"] = says({"access_token": "t", "scope": "notes:read"})
-        new = await at.client.refresh(old)
-        assert (new.scopes, new.expires_at) == (("notes:read",), None)
-        at.server.answers["/token"] = says({"access_token": "t"})
-        assert (await at.client.refresh(new)).scopes == ("notes:read",)
+async def test_what_is_granted_at_a_renewal_counts(at: Desk) -> None:
+    old = await at.sign_in()
+    at.server.answers["/token"] = says({"access_token": "t", "scope": "notes:read"})
+    new = await at.client.refresh(old)
+    assert (new.scopes, new.expires_at) == (("notes:read",), None)
+    at.server.answers["/token"] = says({"access_token": "t"})
+    assert (await at.client.refresh(new)).scopes == ("notes:read",)
 
 
-async def test_a_client_that_they_have_forgotten_registers_anew_after_a_renewal_has_failed() -> None:
-    async with desk() as at:
-        tokens = await at.sign_in()
-        at.server.clients.clear()
-        again = await another_desk(at.server)
-        with pytest.raises(SignInExpired):
-            await again.client.refresh(tokens)
-        at.server.know("another")
-        assert (await again.sign_in()).registration.client_id == "client-2"
+async def test_a_client_that_they_have_forgotten_registers_anew_after_a_renewal_has_failed(at: Desk) -> None:
+    tokens = await at.sign_in()
+    at.server.clients.clear()
+    again = await another_desk(at.server)
+    with pytest.raises(SignInExpired):
+        await again.client.refresh(tokens)
+    at.server.know("another")
+    assert (await again.sign_in()).registration.client_id == "client-2"
 
 
 async def test_tokens_that_cannot_be_renewed_are_not_sent_anywhere() -> None:
@@ -441,20 +436,18 @@ async def test_a_client_by_itself_asks_for_no_scopes_where_nobody_names_any() ->
 # the end
 
 
-async def test_signing_out_ends_both_tokens() -> None:
-    async with desk() as at:
-        tokens = await at.sign_in()
-        await at.client.revoke(tokens)
-        assert (at.server.access, at.server.refresh) == ({}, {})
+async def test_signing_out_ends_both_tokens(at: Desk) -> None:
+    tokens = await at.sign_in()
+    await at.client.revoke(tokens)
+    assert (at.server.access, at.server.refresh) == ({}, {})
 
 
 @pytest.mark.parametrize("trouble", [says("no", 503), says({"error": "unsupported_token_type"}, 400)])
-async def test_signing_out_works_whatever_the_server_says(trouble: Any) -> None:
-    async with desk() as at:
-        tokens = msgspec.structs.replace(await at.sign_in(), refresh_token=None)
-        at.server.answers["/revoke"] = trouble
-        await at.client.revoke(tokens)
-        assert [asked.fields["token"] for asked in at.server.at("/revoke")] == [tokens.access_token]
+async def test_signing_out_works_whatever_the_server_says(at: Desk, trouble: Any) -> None:
+    tokens = msgspec.structs.replace(await at.sign_in(), refresh_token=None)
+    at.server.answers["/revoke"] = trouble
+    await at.client.revoke(tokens)
+    assert [asked.fields["token"] for asked in at.server.at("/revoke")] == [tokens.access_token]
 
 
 async def test_signing_out_asks_nobody_where_there_is_nobody_to_tell() -> None:

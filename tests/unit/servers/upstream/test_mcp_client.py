@@ -45,6 +45,7 @@ async def test_an_own_request_carries_the_envelope_of_a_modern_server_only(conne
     for relay in (modern, legacy):
         await relay.client.request("tools/list", {"cursor": "2"}, timeout_s=10)
         await relay.client.request("tools/list", timeout_s=10)
+        assert not relay.client.usage.is_needed
     asked = [each.params for each in modern.server.asked.all if each.method == "tools/list"]
     assert asked[0]["cursor"] == "2"
     assert asked[0]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,17 @@ UP = [ServerStarted("s"), ServerStatusChanged("s", "running"), ClientListUpdated
 DOWN = [ServerStopped("s"), ServerStatusChanged("s", "stopped"), ClientListUpdated()]
 
 
+@pytest.fixture
+def program() -> ScriptedServer:
+    return ScriptedServer()
+
+
+@pytest.fixture
+async def parts(tmp_path: Path, program: ScriptedServer) -> AsyncIterator[HubParts]:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        yield parts
+
+
 def states(parts: HubParts, name: str = "s") -> list[ServerState]:
     """Those that a card would have shown, one after the other."""
     shown = [event.server.state for event in parts.heard.of(ServerChanged) if event.server.name == name]
@@ -47,16 +58,20 @@ def states(parts: HubParts, name: str = "s") -> list[ServerState]:
 
 async def test_loading_makes_all_servers_and_starts_none(tmp_path: Path) -> None:
     builtin = ScriptedServer()
-    servers = {"a": entry("a"), "off": entry("off", disable=True)}
+    servers = {"a": entry("a"), "off": entry("off", disable=True), "p": entry("p", deferredStartup=True)}
     async with hub_parts(tmp_path, servers=servers, default=("a",), builtins={"hub": builtin}) as parts:
         assert [(each.name, each.state, each.is_builtin) for each in parts.servers] == [
             ("hub", ServerState.ON_DEMAND, True),
             ("a", ServerState.ON_DEMAND, False),
             ("off", ServerState.STOPPED, False),
+            ("p", ServerState.WAITING, False),
         ]
         assert [parts.servers.is_default(name) for name in ("hub", "a", "off")] == [True, True, False]
         assert parts.servers.find("a") is parts.servers.get("a")
         assert parts.servers.find("b") is None
+        with pytest.raises(TooltrayError, match="'a' does not start for projects"):
+            parts.servers.find_deferred("a")
+        assert parts.servers.find_deferred("p") is parts.servers.get("p").by_project
         assert (parts.servers.running_clients(), parts.servers.pids) == ([], frozenset())
 
 
@@ -127,13 +142,12 @@ async def test_one_slow_server_delays_nobody(tmp_path: Path) -> None:
         assert parts.servers.get("slow").state is ServerState.STARTING
 
 
-async def test_a_server_that_is_started_by_hand_is_waited_for(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
-        await parts.servers.start("s")
-        assert parts.servers.get("s").state is ServerState.RUNNING
-        assert parts.servers.get("s").is_used
-        await parts.servers.start("s")
-        assert len(parts.programs["program"].copies.all) == 1
+async def test_a_server_that_is_started_by_hand_is_waited_for(parts: HubParts) -> None:
+    await parts.servers.start("s")
+    assert parts.servers.get("s").state is ServerState.RUNNING
+    assert parts.servers.get("s").is_used
+    await parts.servers.start("s")
+    assert len(parts.programs["program"].copies.all) == 1
 
 
 async def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
@@ -161,13 +175,12 @@ async def test_a_server_that_is_switched_off_is_not_started(tmp_path: Path) -> N
         assert parts.servers.get("s").state is ServerState.STOPPED
 
 
-async def test_a_server_that_was_stopped_by_hand_is_started_by_hand(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
-        await started(parts)
-        await parts.servers.stop("s")
-        assert parts.servers.get("s").state is ServerState.STOPPED
-        await started(parts)
-        assert states(parts) == [ServerState[name] for name in ["STARTING", "RUNNING", "STOPPING", "STOPPED", "STARTING", "RUNNING"]]
+async def test_a_server_that_was_stopped_by_hand_is_started_by_hand(parts: HubParts) -> None:
+    await started(parts)
+    await parts.servers.stop("s")
+    assert parts.servers.get("s").state is ServerState.STOPPED
+    await started(parts)
+    assert states(parts) == [ServerState[name] for name in ["STARTING", "RUNNING", "STOPPING", "STOPPED", "STARTING", "RUNNING"]]
 
 
 async def test_a_restart_is_one_state_until_it_runs_and_tools_stay_listed_meanwhile(tmp_path: Path) -> None:
@@ -198,21 +211,19 @@ async def test_a_restart_that_fails_is_over_and_shows_the_failure(tmp_path: Path
         assert states(parts) == [ServerState.RESTARTING, ServerState.ERROR]
 
 
-async def test_a_first_restart_of_a_server_that_does_not_run_is_shown_as_one_too(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
-        await parts.servers.restart("s")
-        assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
+async def test_a_first_restart_of_a_server_that_does_not_run_is_shown_as_one_too(parts: HubParts) -> None:
+    await parts.servers.restart("s")
+    assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
 
 
-async def test_a_restart_of_a_server_that_a_person_has_stopped_is_shown_from_the_first_moment(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
-        await parts.servers.stop("s")
-        parts.heard.all.clear()
-        restart = asyncio.create_task(parts.servers.restart("s"))
-        await asyncio.sleep(0)
-        assert states(parts) == [ServerState.RESTARTING]
-        await restart
-        assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
+async def test_a_restart_of_a_server_that_a_person_has_stopped_is_shown_from_the_first_moment(parts: HubParts) -> None:
+    await parts.servers.stop("s")
+    parts.heard.all.clear()
+    restart = asyncio.create_task(parts.servers.restart("s"))
+    await asyncio.sleep(0)
+    assert states(parts) == [ServerState.RESTARTING]
+    await restart
+    assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
 
 
 async def test_a_server_that_is_not_there_cannot_be_stopped_or_restarted(tmp_path: Path) -> None:
@@ -245,11 +256,10 @@ def _greeting() -> Any:
 # events
 
 
-async def test_start_and_stop_are_told_once_and_in_order(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
-        await started(parts)
-        await parts.servers.stop("s")
-        assert parts.heard.of(*SIX) == UP + DOWN
+async def test_start_and_stop_are_told_once_and_in_order(parts: HubParts) -> None:
+    await started(parts)
+    await parts.servers.stop("s")
+    assert parts.heard.of(*SIX) == UP + DOWN
 
 
 async def test_the_copy_for_another_era_is_no_second_start(tmp_path: Path) -> None:
@@ -260,13 +270,11 @@ async def test_the_copy_for_another_era_is_no_second_start(tmp_path: Path) -> No
         assert parts.heard.of(*SIX) == UP + DOWN
 
 
-async def test_a_crash_is_a_stop_and_a_start(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.copy.die()
-        await parts.heard.event(ServerStarted, count=2)
-        assert parts.heard.of(*SIX) == UP + DOWN + UP
+async def test_a_crash_is_a_stop_and_a_start(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    program.copy.die()
+    await parts.heard.event(ServerStarted, count=2)
+    assert parts.heard.of(*SIX) == UP + DOWN + UP
 
 
 # the settings change
@@ -292,44 +300,44 @@ async def test_another_era_in_the_settings_restarts_a_running_server_in_it(tmp_p
         assert parts.servers.get("s").eras == {"modern"}
 
 
-async def test_a_server_in_use_whose_settings_change_runs_on_after_its_new_tools_are_listed(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await parts.servers.start_soon("s")
-        await parts.tools.listed(parts.servers.get("s")).wait()
-        await change(parts, env={"A": "1"})
-        await program.request("tools/list", count=2)
-        await parts.tools.listed(parts.servers.get("s")).wait()
-        await settled()
-        assert parts.servers.get("s").state is ServerState.RUNNING
+async def test_a_server_in_use_whose_settings_change_runs_on_after_its_new_tools_are_listed(
+    parts: HubParts, program: ScriptedServer
+) -> None:
+    await parts.servers.start_soon("s")
+    await parts.tools.listed(parts.servers.get("s")).wait()
+    await change(parts, env={"A": "1"})
+    await program.request("tools/list", count=2)
+    await parts.tools.listed(parts.servers.get("s")).wait()
+    await settled()
+    assert parts.servers.get("s").state is ServerState.RUNNING
 
 
-async def test_a_start_whose_server_gets_other_settings_meanwhile_is_that_of_its_successor(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        go_on = program.hold("initialize")
-        starting = asyncio.create_task(parts.servers.start("s"))
-        await program.request("initialize")
-        await change(parts, env={"A": "1"})
-        await program.request("initialize", count=2)
-        assert not starting.done()
-        go_on.set()
+async def test_a_start_whose_server_gets_other_settings_meanwhile_is_that_of_its_successor(
+    parts: HubParts, program: ScriptedServer
+) -> None:
+    go_on = program.hold("initialize")
+    starting = asyncio.create_task(parts.servers.start("s"))
+    await program.request("initialize")
+    await change(parts, env={"A": "1"})
+    await program.request("initialize", count=2)
+    assert not starting.done()
+    go_on.set()
+    await starting
+    assert len(program.running) == 1
+    assert parts.servers.get("s").client
+
+
+async def test_a_start_whose_server_is_switched_off_with_other_settings_meanwhile_starts_nothing(
+    parts: HubParts, program: ScriptedServer
+) -> None:
+    go_on = program.hold("initialize")
+    starting = asyncio.create_task(parts.servers.start("s"))
+    await program.request("initialize")
+    await change(parts, env={"A": "1"}, disable=True)
+    go_on.set()
+    with pytest.raises(TooltrayError, match="server 's' is disabled"):
         await starting
-        assert len(program.running) == 1
-        assert parts.servers.get("s").client
-
-
-async def test_a_start_whose_server_is_switched_off_with_other_settings_meanwhile_starts_nothing(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        go_on = program.hold("initialize")
-        starting = asyncio.create_task(parts.servers.start("s"))
-        await program.request("initialize")
-        await change(parts, env={"A": "1"}, disable=True)
-        go_on.set()
-        with pytest.raises(TooltrayError, match="server 's' is disabled"):
-            await starting
-        assert (parts.servers.get("s").state, len(program.copies.all)) == (ServerState.STOPPED, 1)
+    assert (parts.servers.get("s").state, len(program.copies.all)) == (ServerState.STOPPED, 1)
 
 
 async def test_a_start_whose_server_gets_other_settings_while_its_stop_is_dropped_is_that_of_its_successor(
@@ -347,30 +355,26 @@ async def test_a_start_whose_server_gets_other_settings_while_its_stop_is_droppe
         assert parts.servers.get("s").client
 
 
-async def test_ten_restarts_at_once_all_end_with_one_running_server(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        go_on = program.hold("initialize")
-        restarts = [asyncio.create_task(parts.servers.restart("s")) for _ in range(9)]
-        await program.request("initialize", count=2)
-        restarts.append(asyncio.create_task(parts.servers.restart("s")))
-        await program.request("initialize", count=3)
-        go_on.set()
-        await asyncio.gather(*restarts)
-        assert len(program.running) == 1
-        assert parts.servers.get("s").client
+async def test_ten_restarts_at_once_all_end_with_one_running_server(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    go_on = program.hold("initialize")
+    restarts = [asyncio.create_task(parts.servers.restart("s")) for _ in range(9)]
+    await program.request("initialize", count=2)
+    restarts.append(asyncio.create_task(parts.servers.restart("s")))
+    await program.request("initialize", count=3)
+    go_on.set()
+    await asyncio.gather(*restarts)
+    assert len(program.running) == 1
+    assert parts.servers.get("s").client
 
 
-async def test_a_start_of_a_server_that_is_removed_meanwhile_fails(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        program.hold("initialize")
-        starting = asyncio.create_task(parts.servers.start("s"))
-        await program.request("initialize")
-        await parts.conf.remove_server("s")
-        with pytest.raises(TooltrayError, match="is not running"):
-            await starting
+async def test_a_start_of_a_server_that_is_removed_meanwhile_fails(parts: HubParts, program: ScriptedServer) -> None:
+    program.hold("initialize")
+    starting = asyncio.create_task(parts.servers.start("s"))
+    await program.request("initialize")
+    await parts.conf.remove_server("s")
+    with pytest.raises(TooltrayError, match="is not running"):
+        await starting
 
 
 async def test_settings_that_change_twice_while_the_old_server_ends_start_the_last_one(tmp_path: Path) -> None:
@@ -401,136 +405,122 @@ async def test_a_stop_by_the_user_while_the_server_before_other_settings_ends_co
         assert (parts.servers.get("s").state, len(program.copies.all)) == (ServerState.STOPPED, 1)
 
 
-async def test_settings_that_do_not_change_what_runs_count_from_the_next_start(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        await change(parts, isolation="session")
-        await parts.servers.restart("s")
-        declared = [asked.params["capabilities"] for asked in program.asked.all if asked.method == "initialize"]
-        assert ["sampling" in each for each in declared] == [False, True]
+async def test_settings_that_do_not_change_what_runs_count_from_the_next_start(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    await change(parts, isolation="session")
+    await parts.servers.restart("s")
+    declared = [asked.params["capabilities"] for asked in program.asked.all if asked.method == "initialize"]
+    assert ["sampling" in each for each in declared] == [False, True]
 
 
-async def test_a_server_that_is_removed_is_stopped_and_then_gone(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.may_end.clear()
-        await parts.conf.remove_server("s")
-        assert parts.servers.find("s") is None
-        await program.closing.wait()
-        assert not parts.heard.of(ServerRemoved)
-        program.may_end.set()
-        await parts.heard.event(ServerRemoved, name="s")
-        assert parts.heard.of(*SIX) == [*UP, *DOWN, ServerRemoved("s")]
-        assert program.running == []
+async def test_a_server_that_is_removed_is_stopped_and_then_gone(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    program.may_end.clear()
+    await parts.conf.remove_server("s")
+    assert parts.servers.find("s") is None
+    await program.closing.wait()
+    assert not parts.heard.of(ServerRemoved)
+    program.may_end.set()
+    await parts.heard.event(ServerRemoved, name="s")
+    assert parts.heard.of(*SIX) == [*UP, *DOWN, ServerRemoved("s")]
+    assert program.running == []
 
 
-async def test_a_hub_that_ends_waits_for_a_removed_server_that_still_ends(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.may_end.clear()
-        await parts.conf.remove_server("s")
-        await program.closing.wait()
-        closing = asyncio.create_task(parts.servers.close())
-        await settled()
-        assert not closing.done()
-        program.may_end.set()
-        await closing
-        assert program.running == []
+async def test_a_hub_that_ends_waits_for_a_removed_server_that_still_ends(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    program.may_end.clear()
+    await parts.conf.remove_server("s")
+    await program.closing.wait()
+    closing = asyncio.create_task(parts.servers.close())
+    await settled()
+    assert not closing.done()
+    program.may_end.set()
+    await closing
+    assert program.running == []
 
 
-async def test_a_server_that_is_removed_and_added_again_is_not_said_to_be_gone_and_waits_for_the_old_process(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.may_end.clear()
-        await parts.conf.remove_server("s")
-        await parts.conf.set_server("s", entry("program"))
-        starting = asyncio.create_task(parts.servers.start("s"))
-        await program.closing.wait()
-        await settled()
-        assert len(program.copies.all) == 1
-        program.may_end.set()
-        await starting
-        assert parts.heard.of(*SIX) == UP + DOWN + UP
+async def test_a_server_that_is_removed_and_added_again_is_not_said_to_be_gone_and_waits_for_the_old_process(
+    parts: HubParts, program: ScriptedServer
+) -> None:
+    await started(parts)
+    program.may_end.clear()
+    await parts.conf.remove_server("s")
+    await parts.conf.set_server("s", entry("program"))
+    starting = asyncio.create_task(parts.servers.start("s"))
+    await program.closing.wait()
+    await settled()
+    assert len(program.copies.all) == 1
+    program.may_end.set()
+    await starting
+    assert parts.heard.of(*SIX) == UP + DOWN + UP
 
 
-async def test_a_server_that_is_removed_and_added_again_and_not_started_has_stopped_and_is_not_gone(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.may_end.clear()
-        await parts.conf.remove_server("s")
-        await parts.conf.set_server("s", entry("program"))
-        program.may_end.set()
-        await parts.ended()
-        assert parts.heard.of(*SIX) == UP + DOWN
+async def test_a_server_that_is_removed_and_added_again_and_not_started_has_stopped_and_is_not_gone(
+    parts: HubParts, program: ScriptedServer
+) -> None:
+    await started(parts)
+    program.may_end.clear()
+    await parts.conf.remove_server("s")
+    await parts.conf.set_server("s", entry("program"))
+    program.may_end.set()
+    await parts.ended()
+    assert parts.heard.of(*SIX) == UP + DOWN
 
 
-async def test_a_running_server_with_another_command_line_is_started_anew(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.may_end.clear()
-        await change(parts, args=["--verbose"])
-        await program.closing.wait()
-        assert len(program.copies.all) == 1
-        program.may_end.set()
-        await parts.heard.event(ServerStarted, count=2)
-        assert [launch.args for launch in parts.launches] == [(), ("--verbose",)]
-        assert len(program.running) == 1
-        assert parts.heard.of(*SIX) == UP + DOWN + UP
+async def test_a_running_server_with_another_command_line_is_started_anew(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    program.may_end.clear()
+    await change(parts, args=["--verbose"])
+    await program.closing.wait()
+    assert len(program.copies.all) == 1
+    program.may_end.set()
+    await parts.heard.event(ServerStarted, count=2)
+    assert [launch.args for launch in parts.launches] == [(), ("--verbose",)]
+    assert len(program.running) == 1
+    assert parts.heard.of(*SIX) == UP + DOWN + UP
 
 
-async def test_of_two_changes_in_a_row_the_last_one_runs_and_only_once(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.may_end.clear()
-        await change(parts, args=["1"])
-        await change(parts, args=["2"])
-        program.may_end.set()
-        await parts.servers.start("s")
-        assert [launch.args for launch in parts.launches] == [(), ("2",)]
-        assert len(program.running) == 1
+async def test_of_two_changes_in_a_row_the_last_one_runs_and_only_once(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    program.may_end.clear()
+    await change(parts, args=["1"])
+    await change(parts, args=["2"])
+    program.may_end.set()
+    await parts.servers.start("s")
+    assert [launch.args for launch in parts.launches] == [(), ("2",)]
+    assert len(program.running) == 1
 
 
-async def test_a_server_is_being_replaced_until_the_process_with_the_old_command_line_has_ended(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        assert not parts.servers.is_being_replaced("s")
-        program.may_end.clear()
-        await change(parts, args=["1"])
-        assert (parts.servers.is_being_replaced("s"), parts.servers.is_being_replaced("hub")) == (True, False)
-        program.may_end.set()
-        await parts.heard.event(ServerStarted, count=2)
-        assert not parts.servers.is_being_replaced("s")
+async def test_a_server_is_being_replaced_until_the_process_with_the_old_command_line_has_ended(
+    parts: HubParts, program: ScriptedServer
+) -> None:
+    await started(parts)
+    assert not parts.servers.is_being_replaced("s")
+    program.may_end.clear()
+    await change(parts, args=["1"])
+    assert (parts.servers.is_being_replaced("s"), parts.servers.is_being_replaced("hub")) == (True, False)
+    program.may_end.set()
+    await parts.heard.event(ServerStarted, count=2)
+    assert not parts.servers.is_being_replaced("s")
 
 
-async def test_a_server_that_is_removed_while_it_is_replaced_is_not_started(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.may_end.clear()
-        await change(parts, args=["1"])
-        await parts.conf.remove_server("s")
-        program.may_end.set()
-        await parts.ended()
-        await settled()
-        assert (len(parts.launches), program.running) == (1, [])
+async def test_a_server_that_is_removed_while_it_is_replaced_is_not_started(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    program.may_end.clear()
+    await change(parts, args=["1"])
+    await parts.conf.remove_server("s")
+    program.may_end.set()
+    await parts.ended()
+    await settled()
+    assert (len(parts.launches), program.running) == (1, [])
 
 
-async def test_a_running_server_with_another_command_line_that_is_switched_off_too_stops(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        await change(parts, args=["--verbose"], disable=True)
-        await parts.heard.event(ServerStopped)
-        assert parts.servers.get("s").state is ServerState.STOPPED
-        assert parts.heard.of(*SIX) == UP + DOWN
+async def test_a_running_server_with_another_command_line_that_is_switched_off_too_stops(parts: HubParts) -> None:
+    await started(parts)
+    await change(parts, args=["--verbose"], disable=True)
+    await parts.heard.event(ServerStopped)
+    assert parts.servers.get("s").state is ServerState.STOPPED
+    assert parts.heard.of(*SIX) == UP + DOWN
 
 
 async def test_a_server_in_error_whose_command_line_was_corrected_is_started(tmp_path: Path) -> None:
@@ -550,28 +540,26 @@ async def test_a_server_that_does_not_run_is_not_started_by_a_change(tmp_path: P
         assert program.copies.all == []
 
 
-async def test_a_change_of_what_is_approved_or_shown_restarts_nothing(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        server = parts.servers.get("s")
-        await change(parts, auto_approve=["read"], descriptions="my own", disabled_tools=["t"], call_timeout=5.0)
-        assert parts.servers.get("s") is server
-        assert (server.state, server.config.auto_approve) == (ServerState.RUNNING, ("read",))
-        assert len(program.copies.all) == 1
+async def test_a_change_of_what_is_approved_or_shown_restarts_nothing(parts: HubParts, program: ScriptedServer) -> None:
+    await started(parts)
+    server = parts.servers.get("s")
+    await change(parts, auto_approve=["read"], descriptions="my own", disabled_tools=["t"], call_timeout=5.0)
+    assert parts.servers.get("s") is server
+    assert (server.state, server.config.auto_approve) == (ServerState.RUNNING, ("read",))
+    assert len(program.copies.all) == 1
 
 
-async def test_another_confinement_is_another_process_of_the_same_program_and_other_hosts_are_not(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        before = parts.servers.get("s")
-        await change(parts, confinement={"files": "own", "hosts": ["a.org"]})
-        await started(parts)
-        confined = parts.servers.get("s")
-        assert (confined is before, confined.config_hash, len(program.copies.all)) == (False, before.config_hash, 2)
-        await change(parts, confinement={"files": "own", "hosts": ["a.org", "b.org"]})
-        assert parts.servers.get("s") is confined
+async def test_another_confinement_is_another_process_of_the_same_program_and_other_hosts_are_not(
+    parts: HubParts, program: ScriptedServer
+) -> None:
+    await started(parts)
+    before = parts.servers.get("s")
+    await change(parts, confinement={"files": "own", "hosts": ["a.org"]})
+    await started(parts)
+    confined = parts.servers.get("s")
+    assert (confined is before, confined.config_hash, len(program.copies.all)) == (False, before.config_hash, 2)
+    await change(parts, confinement={"files": "own", "hosts": ["a.org", "b.org"]})
+    assert parts.servers.get("s") is confined
 
 
 async def test_a_server_that_is_switched_off_stops_and_one_that_is_switched_on_waits_for_its_first_use(tmp_path: Path) -> None:
@@ -585,20 +573,18 @@ async def test_a_server_that_is_switched_off_stops_and_one_that_is_switched_on_w
         assert parts.servers.get("s").state is ServerState.STOPPED
 
 
-async def test_a_server_that_was_stopped_by_hand_stays_so_when_something_else_changes(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
-        await started(parts)
-        await parts.servers.stop("s")
-        await change(parts, auto_approve=["read"])
-        assert parts.servers.get("s").state is ServerState.STOPPED
+async def test_a_server_that_was_stopped_by_hand_stays_so_when_something_else_changes(parts: HubParts) -> None:
+    await started(parts)
+    await parts.servers.stop("s")
+    await change(parts, auto_approve=["read"])
+    assert parts.servers.get("s").state is ServerState.STOPPED
 
 
-async def test_a_server_that_was_stopped_by_hand_is_wanted_again_when_its_entry_is_switched_on(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
-        await parts.servers.stop("s")
-        await change(parts, disable=True)
-        await change(parts, disable=False)
-        await parts.heard.state("s", ServerState.RUNNING)
+async def test_a_server_that_was_stopped_by_hand_is_wanted_again_when_its_entry_is_switched_on(parts: HubParts) -> None:
+    await parts.servers.stop("s")
+    await change(parts, disable=True)
+    await change(parts, disable=False)
+    await parts.heard.state("s", ServerState.RUNNING)
 
 
 async def test_the_built_in_server_outlives_every_change(tmp_path: Path) -> None:
@@ -642,17 +628,15 @@ async def test_a_process_that_dies_answers_its_calls_with_its_last_words_and_com
         assert separator.startswith(SEPARATOR)
 
 
-async def test_what_only_some_servers_are(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        state = parts.client().state
-        assert (parts.servers.sees(state, "s"), parts.servers.is_for_all("s")) == (True, True)
-        assert [config.command for config in parts.servers.configs if config.command] == ["program"]
-        with pytest.raises(TooltrayError, match="'s' does not start for projects"):
-            parts.servers.find_deferred("s")
-        await started(parts)
-        parts.servers.require_sign_in("gone", Problem("unknown"))
-        parts.servers.publish_changed("gone")
-        parts.servers.require_sign_in("s", Problem("'s' wants you to sign in"))
-        await parts.heard.event(ServerStopped)
-        assert parts.servers.get("s").state is ServerState.NEEDS_SIGN_IN
+async def test_what_only_some_servers_are(parts: HubParts, program: ScriptedServer) -> None:
+    state = parts.client().state
+    assert (parts.servers.sees(state, "s"), parts.servers.is_for_all("s")) == (True, True)
+    assert [config.command for config in parts.servers.configs if config.command] == ["program"]
+    with pytest.raises(TooltrayError, match="'s' does not start for projects"):
+        parts.servers.find_deferred("s")
+    await started(parts)
+    parts.servers.require_sign_in("gone", Problem("unknown"))
+    parts.servers.publish_changed("gone")
+    parts.servers.require_sign_in("s", Problem("'s' wants you to sign in"))
+    await parts.heard.event(ServerStopped)
+    assert parts.servers.get("s").state is ServerState.NEEDS_SIGN_IN

@@ -69,7 +69,7 @@ async def test_it_is_shown_as_what_it_would_be_and_installed_as_that(tmp_path: P
         assert await parts.bundles_api.install_bundle(source, sha256, values) == "notes"
         entry = parts.config.entries["notes"]
         assert entry == {"autoApprove": ["read"], **shown.entry}
-        assert (entry["env"], entry["confinement"]) == ({"KEY": "${secret:notes/key}", "LEVEL": "low"}, "own")
+        assert (entry["env"], entry["confinement"]) == ({"KEY": "${secret:notes/key}", "LEVEL": "low"}, {"files": "own"})
         assert entry["origin"] == {"kind": "bundle", "name": "notes", "version": "1.0.0", "sha256": sha256}
         assert await parts.secrets.get("notes/key") == VALUE
         assert (folder / "server/main.py").exists()

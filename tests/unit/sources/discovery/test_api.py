@@ -59,7 +59,7 @@ async def test_a_server_is_found_shown_and_added_with_its_secret_among_the_secre
         assert await api.add_registry_server(NAME, "1.0.0", "npm-1", {"KEY": SECRET}) == "notes"
         entry = parts.config.entries["notes"]
         assert entry == {"autoApprove": ["read"], **preview.entry}
-        assert (entry["env"], entry["confinement"]) == ({"KEY": "${secret:notes/KEY}", "MODE": "fast"}, "own")
+        assert (entry["env"], entry["confinement"]) == ({"KEY": "${secret:notes/KEY}", "MODE": "fast"}, {"files": "own"})
         assert await parts.secrets.get("notes/KEY") == SECRET
         assert (await api.search_registry("notes")).hits[0].here == "notes"
         assert SECRET not in parts.home.settings.read_text()
@@ -134,7 +134,7 @@ async def test_well_known_servers_are_added_by_their_id(tmp_path: Path) -> None:
         api = parts.discovery_api
         assert await api.add_starter_server("filesystem", {"folders": ["/a", "/b"]}) == "filesystem"
         assert parts.config.entries["filesystem"]["args"][-2:] == ["/a", "/b"]
-        assert parts.config.entries["filesystem"]["confinement"] == "own"
+        assert parts.config.entries["filesystem"]["confinement"] == {"files": "own"}
         assert await api.add_starter_server("brave-search", {"BRAVE_API_KEY": SECRET}, "brave") == "brave"
         assert await parts.secrets.get("brave/BRAVE_API_KEY") == SECRET
         here = {each.id: each.here for each in await api.get_starter_servers() if each.here}
@@ -164,12 +164,13 @@ async def test_a_bundle_is_handed_over_with_the_sha256_that_the_registry_says(tm
         registry.put(server("a/bundle", packages=[{"registryType": "mcpb", "identifier": url, "fileSha256": "a" * 64}]))
         await parts.discovery_api.refresh_registry()
         given: Any = {"config": parts.config, "registry_copy": parts.registry_copy, "registry_updates": parts.registry_updates}
+        given["new_access"] = parts.new_access
         api = DiscoveryApi(**given, starters=parts.starters, servers_api=parts.servers_api, bundles_api=(bundles := Bundles()))
         (option,) = (await api.get_registry_server("a/bundle")).options
         assert (option.kind, option.label, option.problem) == ("mcpb", url, None)
         assert (await api.preview_registry_server("a/bundle", "", "", {"A": "x"})).name == "notes"
         assert await api.add_registry_server("a/bundle", "", "mcpb-1", {"A": "x"}, "mine") == "notes"
-        assert bundles.asked == [(url, "a" * 64, {"A": "x"}), (url, "a" * 64, {"A": "x"}, "mine")]
+        assert bundles.asked == [(url, "a" * 64, {"A": "x"}), (url, "a" * 64, {"A": "x"}, "mine", None)]
 
 
 @pytest.mark.parametrize(("name", "here"), [("a/mcp", "mcp"), ("a/server", "server"), ("io.github.x/weather-mcp-server", "weather")])

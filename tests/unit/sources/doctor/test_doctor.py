@@ -15,13 +15,13 @@ from tooltray.config.settings.file_server import FileEntry, FileServer
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.confinement import RefusedThing
+from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.confinement.launch_line import Policy
 from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.launch.command_lookup import look_up, not_found
 from tooltray.servers.transports.server_output import begin_attempt
 from tooltray.servers.upstream.instance_status import Status
-from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.sources.doctor.doctor import variable_origins
 
 pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd

@@ -8,12 +8,12 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 from tests.fakes.scripted_server import Copy, ScriptedServer
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.diagnosis import Remedy
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.transports.transport import ConnectionFailure
 from tooltray.servers.upstream.instance_status import Status
-from tooltray.sources.doctor.diagnosis import Remedy
 from tooltray.sources.doctor.remedies import PAGES, moving_line
 
 pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd

@@ -62,11 +62,11 @@ def test_every_form_of_a_link_gives_its_server(link: str, kind: str) -> None:
     assert "any web page" in server.origin
 
 
-def test_what_a_link_brings_is_kept_to_its_own_files_whatever_it_says_and_what_is_typed_is_not() -> None:
+def test_what_a_link_says_of_its_sandbox_is_ignored() -> None:
     entry = {"command": "npx", "args": ["x"], "confinement": "open"}
-    assert one("cursor://anysphere.cursor-deeplink/mcp/install?name=thing&config=" + b64(entry)).config["confinement"] == "own"
-    [typed] = parse_pasted(json.dumps({"mcpServers": {"thing": {"command": "npx"}}}))
-    assert "confinement" not in typed.config
+    server = one("cursor://anysphere.cursor-deeplink/mcp/install?name=thing&config=" + b64(entry))
+    assert "confinement" not in server.config
+    assert server.works_in_sandbox
 
 
 def test_a_link_for_goose_has_its_server_in_pieces() -> None:

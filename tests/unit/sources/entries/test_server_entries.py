@@ -374,7 +374,7 @@ async def test_what_an_import_would_allow_is_told_in_words(tmp_path: Path) -> No
 
 def test_of_very_many_that_were_removed_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_REMOVED", 2)
-    widenings = EntryWidenings(config=None, server_secrets=None)  # type: ignore[arg-type]
+    widenings = EntryWidenings(config=None, server_secrets=None, new_access=None)  # type: ignore[arg-type]
     for name in ("a", "b", "a", "c"):
         widenings.note_removed(name, MCPServerConfig(command=name))
     widenings.note_removed("d", None)

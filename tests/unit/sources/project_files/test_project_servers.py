@@ -37,102 +37,95 @@ async def test_a_server_of_a_file_does_not_take_the_name_of_an_entry_that_cannot
         assert {"one", "two"}.isdisjoint(hub.parts.conf.settings.mcp_servers)
 
 
-async def test_a_yes_is_taken_back_and_what_runs_by_it_ends(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE, two=TWO)
-        await hub.session(folder)
-        await hub.trusted(folder)
-        await hub.project_servers.distrust(folder, "one")
-        assert hub.names() == ["two"]
-        assert await hub.parts.presenter.restore_trust(folder, "one") == ["one"]
-        assert hub.names() == ["one", "two"]
-        await hub.project_servers.distrust(folder, "one")
-        assert [each.entry for each in hub.project_servers.trusted()] == ["two"]
+async def test_a_yes_is_taken_back_and_what_runs_by_it_ends(hub: FileHub) -> None:
+    folder = hub.project(one=ONE, two=TWO)
+    await hub.session(folder)
+    await hub.trusted(folder)
+    await hub.project_servers.distrust(folder, "one")
+    assert hub.names() == ["two"]
+    assert await hub.parts.presenter.restore_trust(folder, "one") == ["one"]
+    assert hub.names() == ["one", "two"]
+    await hub.project_servers.distrust(folder, "one")
+    assert [each.entry for each in hub.project_servers.trusted()] == ["two"]
+    await hub.project_servers.distrust(folder, "")
+    assert (hub.names(), hub.project_servers.trusted()) == ([], [])
+    with pytest.raises(NotFound, match="is not trusted"):
         await hub.project_servers.distrust(folder, "")
-        assert (hub.names(), hub.project_servers.trusted()) == ([], [])
-        with pytest.raises(NotFound, match="is not trusted"):
-            await hub.project_servers.distrust(folder, "")
 
 
-async def test_an_entry_that_is_added_here_is_trusted_at_once_and_asks_before_it_changes_something(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder)
-        assert await hub.project_servers.add(folder, "two", TWO) == "two"
-        assert await hub.project_servers.add(folder, "shy", {**TWO, "autoApprove": []}) == "shy"
-        assert hub.states(folder) == {"one": "waits", "two": "used", "shy": "used"}
-        servers = hub.parts.conf.settings.mcp_servers
-        assert (servers["two"].auto_approve, servers["shy"].auto_approve) == (("read",), ())
-        assert [(each.entry, each.is_own) for each in hub.project_servers.trusted()] == [("two", True), ("shy", True)]
-        with pytest.raises(Conflict, match="already"):
-            await hub.project_servers.add(folder, "one", TWO)
-        with pytest.raises(TooltrayError, match="neither a command nor a URL"):
-            await hub.project_servers.add(folder, "none", {"args": ["x"]})
+async def test_an_entry_that_is_added_here_is_trusted_at_once_and_asks_before_it_changes_something(hub: FileHub) -> None:
+    folder = hub.project(one=ONE)
+    await hub.session(folder)
+    assert await hub.project_servers.add(folder, "two", TWO) == "two"
+    assert await hub.project_servers.add(folder, "shy", {**TWO, "autoApprove": []}) == "shy"
+    assert hub.states(folder) == {"one": "waits", "two": "used", "shy": "used"}
+    servers = hub.parts.conf.settings.mcp_servers
+    assert (servers["two"].auto_approve, servers["shy"].auto_approve) == (("read",), ())
+    assert [(each.entry, each.is_own) for each in hub.project_servers.trusted()] == [("two", True), ("shy", True)]
+    with pytest.raises(Conflict, match="already"):
+        await hub.project_servers.add(folder, "one", TWO)
+    with pytest.raises(TooltrayError, match="neither a command nor a URL"):
+        await hub.project_servers.add(folder, "none", {"args": ["x"]})
 
 
-async def test_an_entry_is_changed_and_removed_in_its_file_unless_it_is_another_one_by_now(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder)
-        await hub.trusted(folder)
-        revision = hub.parts.conf.revision("one")
-        await hub.parts.presenter.update_mcp_server("one", TWO, revision)
-        assert (hub.states(folder), hub.parts.conf.settings.mcp_servers["one"].args) == ({"one": "used"}, ("two",))
-        for change in (hub.project_servers.change("one", ONE, revision), hub.project_servers.remove("one", revision)):
-            with pytest.raises(Conflict, match="has been changed since you opened it"):
-                await change
-        await hub.parts.presenter.remove_mcp_server("one", hub.parts.conf.revision("one"))
-        assert (hub.names(), hub.project_servers.trusted()) == ([], [])
-        assert json.loads(Path(folder, ".mcp.json").read_text()) == {"mcpServers": {}}
-        with pytest.raises(NotFound, match="no project has a server 'one'"):
-            await hub.project_servers.change("one", ONE, "")
+async def test_an_entry_is_changed_and_removed_in_its_file_unless_it_is_another_one_by_now(hub: FileHub) -> None:
+    folder = hub.project(one=ONE)
+    await hub.session(folder)
+    await hub.trusted(folder)
+    revision = hub.parts.conf.revision("one")
+    await hub.parts.presenter.update_mcp_server("one", TWO, revision)
+    assert (hub.states(folder), hub.parts.conf.settings.mcp_servers["one"].args) == ({"one": "used"}, ("two",))
+    for change in (hub.project_servers.change("one", ONE, revision), hub.project_servers.remove("one", revision)):
+        with pytest.raises(Conflict, match="has been changed since you opened it"):
+            await change
+    await hub.parts.presenter.remove_mcp_server("one", hub.parts.conf.revision("one"))
+    assert (hub.names(), hub.project_servers.trusted()) == ([], [])
+    assert json.loads(Path(folder, ".mcp.json").read_text()) == {"mcpServers": {}}
+    with pytest.raises(NotFound, match="no project has a server 'one'"):
+        await hub.project_servers.change("one", ONE, "")
 
 
-async def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder)
-        await asyncio.gather(*(hub.project_servers.add(folder, f"s{number}", {**TWO, "env": {"N": str(number)}}) for number in range(8)))
-        assert set(hub.names()) == {f"s{number}" for number in range(8)}
+async def test_two_writers_at_once_lose_nothing(hub: FileHub) -> None:
+    folder = hub.project(one=ONE)
+    await hub.session(folder)
+    await asyncio.gather(*(hub.project_servers.add(folder, f"s{number}", {**TWO, "env": {"N": str(number)}}) for number in range(8)))
+    assert set(hub.names()) == {f"s{number}" for number in range(8)}
 
 
-async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project()
-        with pytest.raises(TooltrayError, match="is not allowed as a project"):
-            await hub.project_servers.add(folder, "one", ONE)
-        assert not Path(folder, ".mcp.json").exists()
-        await hub.parts.folders.allow(folder)
-        assert await hub.project_servers.add(folder, "one", ONE) == "one"
-        assert hub.names() == ["one"]
+async def test_a_folder_that_nobody_has_allowed_is_not_written_to(hub: FileHub) -> None:
+    folder = hub.project()
+    with pytest.raises(TooltrayError, match="is not allowed as a project"):
+        await hub.project_servers.add(folder, "one", ONE)
+    assert not Path(folder, ".mcp.json").exists()
+    await hub.parts.folders.allow(folder)
+    assert await hub.project_servers.add(folder, "one", ONE) == "one"
+    assert hub.names() == ["one"]
 
 
-async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_there_for_a_while(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project()
-        await hub.parts.folders.allow(folder)
-        assert await hub.parts.presenter.add_mcp_server("one", ONE, project=folder) == "one"
-        await hub.quiet()
-        assert "one" in {each.name for each in (await hub.parts.presenter.get_snapshot()).servers}
-        hub.parts.wheel.expire(UNUSED_S)
-        assert hub.names() == []
-        await hub.project_servers.distrust(folder, "one")
+async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_there_for_a_while(hub: FileHub) -> None:
+    folder = hub.project()
+    await hub.parts.folders.allow(folder)
+    assert await hub.parts.presenter.add_mcp_server("one", ONE, project=folder) == "one"
+    await hub.quiet()
+    assert "one" in {each.name for each in (await hub.parts.presenter.get_snapshot()).servers}
+    hub.parts.wheel.expire(UNUSED_S)
+    assert hub.names() == []
+    await hub.project_servers.distrust(folder, "one")
 
 
-async def test_a_server_is_taken_out_of_its_file_also_when_nobody_works_on_its_project(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(two=TWO)
-        await hub.parts.folders.allow(folder)
-        await hub.parts.presenter.add_mcp_server("one", ONE, project=folder)
-        hub.parts.wheel.expire(UNUSED_S)
-        assert hub.names() == []
-        with pytest.raises(Conflict):
-            await hub.parts.presenter.remove_mcp_server("one", "another")
+async def test_a_server_is_taken_out_of_its_file_also_when_nobody_works_on_its_project(hub: FileHub) -> None:
+    folder = hub.project(two=TWO)
+    await hub.parts.folders.allow(folder)
+    await hub.parts.presenter.add_mcp_server("one", ONE, project=folder)
+    hub.parts.wheel.expire(UNUSED_S)
+    assert hub.names() == []
+    with pytest.raises(Conflict):
+        await hub.parts.presenter.remove_mcp_server("one", "another")
+    await hub.parts.presenter.remove_mcp_server("one")
+    assert list(json.loads((Path(folder) / ".mcp.json").read_text())["mcpServers"]) == ["two"]
+    assert (hub.names(), hub.project_servers.trusted()) == ([], [])
+    with pytest.raises(NotFound):
         await hub.parts.presenter.remove_mcp_server("one")
-        assert list(json.loads((Path(folder) / ".mcp.json").read_text())["mcpServers"]) == ["two"]
-        assert (hub.names(), hub.project_servers.trusted()) == ([], [])
-        with pytest.raises(NotFound):
-            await hub.parts.presenter.remove_mcp_server("one")
 
 
 async def test_what_is_saved_during_a_yes_counts_and_not_what_was_read_for_it(tmp_path: Path) -> None:
@@ -176,81 +169,76 @@ def kept(hub: FileHub) -> dict[str, object]:
     return found
 
 
-async def test_a_file_that_has_changed_asks_again_with_the_difference_and_starts_after_the_yes(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder, file = await allowed(hub)
+async def test_a_file_that_has_changed_asks_again_with_the_difference_and_starts_after_the_yes(hub: FileHub) -> None:
+    folder, file = await allowed(hub)
+    await hub.parts.project_servers.check_started(server(hub))
+    file.write_text("second\n")
+    with pytest.raises(CannotStart, match=r"what it starts has changed since you allowed it: srv\.py"):
         await hub.parts.project_servers.check_started(server(hub))
-        file.write_text("second\n")
-        with pytest.raises(CannotStart, match=r"what it starts has changed since you allowed it: srv\.py"):
-            await hub.parts.project_servers.check_started(server(hub))
-        assert hub.states(folder) == {"one": "changed"}
-        [request] = await hub.project_servers.trust_requests(folder)
-        assert (request.is_change, request.diff) == (True, (" srv.py:", "-first", "+second"))
-        assert request.files[0].startswith("srv.py (")
-        file.write_text("third\n")  # while the person looks
-        with pytest.raises(Conflict, match="has been changed since you opened it"):
-            await hub.project_servers.trust(folder, {"one": request.digest})
-        [request] = await hub.project_servers.trust_requests(folder)
-        assert await hub.project_servers.trust(folder, {"one": request.digest}) == ["one"]
-        assert hub.states(folder) == {"one": "used"}
+    assert hub.states(folder) == {"one": "changed"}
+    [request] = await hub.project_servers.trust_requests(folder)
+    assert (request.is_change, request.diff) == (True, (" srv.py:", "-first", "+second"))
+    assert request.files[0].startswith("srv.py (")
+    file.write_text("third\n")  # while the person looks
+    with pytest.raises(Conflict, match="has been changed since you opened it"):
+        await hub.project_servers.trust(folder, {"one": request.digest})
+    [request] = await hub.project_servers.trust_requests(folder)
+    assert await hub.project_servers.trust(folder, {"one": request.digest}) == ["one"]
+    assert hub.states(folder) == {"one": "used"}
+    await hub.parts.project_servers.check_started(server(hub))
+
+
+async def test_a_change_is_told_before_the_server_is_started_where_a_person_looks(hub: FileHub) -> None:
+    folder, file = await allowed(hub)
+    assert await hub.project_servers.trust_requests(folder) == []
+    file.unlink()
+    [request] = await hub.project_servers.trust_requests(folder)
+    assert request.diff == (" srv.py:", "-" + request.diff[1][1:], "+not there")
+
+
+async def test_the_server_itself_does_not_start_with_another_file(hub: FileHub) -> None:
+    _, file = await allowed(hub)
+    await hub.parts.presenter.stop_server("one")
+    file.write_text("second\n")
+    launches = len(hub.parts.launches)
+    with pytest.raises(TooltrayError, match="'one' waits for your approval"):
+        await hub.parts.presenter.restart_server("one")
+    assert len(hub.parts.launches) == launches
+
+
+async def test_a_consent_of_before_takes_the_files_as_they_are(hub: FileHub) -> None:
+    folder, file = await allowed(hub)
+    trust = hub.parts.trust
+    await trust.allow(folder, {"one": trust.digest(folder, "one")})
+    assert kept(hub)["files"] is None
+    path = hub.parts.home.trust
+    path.rename(path.with_suffix(".aside"))
+    path.mkdir()  # so that nothing can be written there
+    await hub.parts.project_servers.check_started(server(hub))
+    path.rmdir()
+    path.with_suffix(".aside").rename(path)
+    assert kept(hub)["files"] is None
+    await hub.parts.project_servers.check_started(server(hub))
+    assert list(kept(hub)["files"]) == ["srv.py"]  # type: ignore[call-overload]
+    file.write_text("second\n")
+    with pytest.raises(CannotStart):
         await hub.parts.project_servers.check_started(server(hub))
+    await hub.project_servers.distrust(folder, "one")
+    await trust.keep_files(folder, "one", {})  # of what is trusted no more nothing is noted
+    assert trust.files(folder, "one") is None
 
 
-async def test_a_change_is_told_before_the_server_is_started_where_a_person_looks(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder, file = await allowed(hub)
-        assert await hub.project_servers.trust_requests(folder) == []
-        file.unlink()
-        [request] = await hub.project_servers.trust_requests(folder)
-        assert request.diff == (" srv.py:", "-" + request.diff[1][1:], "+not there")
-
-
-async def test_the_server_itself_does_not_start_with_another_file(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        _, file = await allowed(hub)
-        await hub.parts.presenter.stop_server("one")
-        file.write_text("second\n")
-        launches = len(hub.parts.launches)
-        with pytest.raises(TooltrayError, match="'one' waits for your approval"):
-            await hub.parts.presenter.restart_server("one")
-        assert len(hub.parts.launches) == launches
-
-
-async def test_a_consent_of_before_takes_the_files_as_they_are(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder, file = await allowed(hub)
-        trust = hub.parts.trust
-        await trust.allow(folder, {"one": trust.digest(folder, "one")})
-        assert kept(hub)["files"] is None
-        path = hub.parts.home.trust
-        path.rename(path.with_suffix(".aside"))
-        path.mkdir()  # so that nothing can be written there
+async def test_many_changed_files_are_named_as_far_as_one_reads(hub: FileHub) -> None:
+    names = [f"f{number}.py" for number in range(5)]
+    folder = hub.project(one={"command": "program", "args": names})
+    await hub.session(folder)
+    for name in names:
+        (Path(folder) / name).write_text("first")
+    await hub.trusted(folder)
+    for name in names:
+        (Path(folder) / name).write_text("second")
+    with pytest.raises(CannotStart, match=r"f0\.py, f1\.py, f2\.py, …"):
         await hub.parts.project_servers.check_started(server(hub))
-        path.rmdir()
-        path.with_suffix(".aside").rename(path)
-        assert kept(hub)["files"] is None
-        await hub.parts.project_servers.check_started(server(hub))
-        assert list(kept(hub)["files"]) == ["srv.py"]  # type: ignore[call-overload]
-        file.write_text("second\n")
-        with pytest.raises(CannotStart):
-            await hub.parts.project_servers.check_started(server(hub))
-        await hub.project_servers.distrust(folder, "one")
-        await trust.keep_files(folder, "one", {})  # of what is trusted no more nothing is noted
-        assert trust.files(folder, "one") is None
-
-
-async def test_many_changed_files_are_named_as_far_as_one_reads(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        names = [f"f{number}.py" for number in range(5)]
-        folder = hub.project(one={"command": "program", "args": names})
-        await hub.session(folder)
-        for name in names:
-            (Path(folder) / name).write_text("first")
-        await hub.trusted(folder)
-        for name in names:
-            (Path(folder) / name).write_text("second")
-        with pytest.raises(CannotStart, match=r"f0\.py, f1\.py, f2\.py, …"):
-            await hub.parts.project_servers.check_started(server(hub))
 
 
 async def test_a_server_of_another_file_than_a_project_s_own_is_not_looked_at(tmp_path: Path) -> None:

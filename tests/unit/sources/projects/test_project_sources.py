@@ -46,93 +46,85 @@ async def with_roots(hub: ProjectHub, answer: Any, folder: str = "") -> Client:
     return client
 
 
-async def test_the_folder_in_which_the_bridge_was_started_is_the_project(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        folder = hub.folder("one")
-        client = await hub.session(folder)
-        assert client.state.project == SessionProject(folder, "one", "folder")
-        assert hub.parts.heard.of(SessionListChanged)
+async def test_the_folder_in_which_the_bridge_was_started_is_the_project(hub: ProjectHub) -> None:
+    folder = hub.folder("one")
+    client = await hub.session(folder)
+    assert client.state.project == SessionProject(folder, "one", "folder")
+    assert hub.parts.heard.of(SessionListChanged)
 
 
 @pytest.mark.posix
-async def test_a_link_in_place_of_the_folder_in_which_the_bridge_was_started_is_not_followed(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        folder = hub.folder("one")
-        (hub.root / "link").symlink_to(folder)
-        client = await hub.session(str(hub.root / "link"))
-        assert client.state.project is None
-        assert f"it has become a link, and leads to '{folder}'" in hub.parts.projects.sources.refusal(client.state)
+async def test_a_link_in_place_of_the_folder_in_which_the_bridge_was_started_is_not_followed(hub: ProjectHub) -> None:
+    folder = hub.folder("one")
+    (hub.root / "link").symlink_to(folder)
+    client = await hub.session(str(hub.root / "link"))
+    assert client.state.project is None
+    assert f"it has become a link, and leads to '{folder}'" in hub.parts.projects.sources.refusal(client.state)
 
 
 @pytest.mark.parametrize("folder", [absolute(), "relative", absolute("no", "such", "folder")])
-async def test_a_folder_that_may_not_be_a_project_is_none_and_why_is_known(tmp_path: Path, folder: str) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session(folder)
-        assert client.state.project is None
+async def test_a_folder_that_may_not_be_a_project_is_none_and_why_is_known(hub: ProjectHub, folder: str) -> None:
+    client = await hub.session(folder)
+    assert client.state.project is None
 
 
-async def test_a_folder_becomes_the_project_once_a_person_allows_it(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        hidden = hub.parts.home.root / "person/.client"
-        hidden.mkdir(parents=True)
-        client = await hub.session(str(hidden))
-        assert client.state.project is None
-        await hub.parts.folders.allow(str(hidden))
-        await hub.parts.projects.settle(client)
-        assert client.state.project == SessionProject(str(hidden.resolve()), ".client", "folder")
+async def test_a_folder_becomes_the_project_once_a_person_allows_it(hub: ProjectHub) -> None:
+    hidden = hub.parts.home.root / "person/.client"
+    hidden.mkdir(parents=True)
+    client = await hub.session(str(hidden))
+    assert client.state.project is None
+    await hub.parts.folders.allow(str(hidden))
+    await hub.parts.projects.settle(client)
+    assert client.state.project == SessionProject(str(hidden.resolve()), ".client", "folder")
 
 
-async def test_the_first_root_that_may_be_a_project_goes_before_the_folder(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        one, two, own = hub.folder("one with spaces"), hub.folder("two"), hub.folder("own")
-        client = await with_roots(hub, roots(absolute(), one, two, name="Name"), own)
-        assert client.state.project == SessionProject(one, "Name", "roots")
-        assert client.state.roots == (one, two)
-        assert (await hub.parts.projects.reported(client.state, "", two)).started == ("s",)  # a root is allowed
-        assert client.state.project == SessionProject(two, "two", "feedback")
+async def test_the_first_root_that_may_be_a_project_goes_before_the_folder(hub: ProjectHub) -> None:
+    one, two, own = hub.folder("one with spaces"), hub.folder("two"), hub.folder("own")
+    client = await with_roots(hub, roots(absolute(), one, two, name="Name"), own)
+    assert client.state.project == SessionProject(one, "Name", "roots")
+    assert client.state.roots == (one, two)
+    assert (await hub.parts.projects.reported(client.state, "", two)).started == ("s",)  # a root is allowed
+    assert client.state.project == SessionProject(two, "two", "feedback")
 
 
-async def test_other_roots_are_another_project_and_none_are_none(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        own = hub.folder("own")
-        client = await with_roots(hub, roots(hub.folder("one")), own)
-        for answer, expected in ((roots(hub.folder("two")), hub.folder("two")), ({"roots": []}, own)):
-            client.answer = answer
-            hub.parts.session_clients.take_roots(client)
-            await hub.parts.projects.settle(client)
-            assert client.state.project
-            assert client.state.project.path == expected
-
-
-async def test_an_old_answer_that_comes_late_does_not_count(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        late = asyncio.Event()
-        old, new = hub.folder("old"), hub.folder("new")
-        client = await hub.session(capabilities=ROOTS)
-
-        async def answer(method: str) -> Any:
-            if len(client.asked.all) > 1:
-                return roots(new)
-            await late.wait()
-            return roots(old)
-
+async def test_other_roots_are_another_project_and_none_are_none(hub: ProjectHub) -> None:
+    own = hub.folder("own")
+    client = await with_roots(hub, roots(hub.folder("one")), own)
+    for answer, expected in ((roots(hub.folder("two")), hub.folder("two")), ({"roots": []}, own)):
         client.answer = answer
         hub.parts.session_clients.take_roots(client)
-        await client.asked.wait()
-        hub.parts.session_clients.take_roots(client)
-        await client.asked.wait(count=2)
-        await hub.parts.heard.until(lambda: client.state.project is not None)
-        late.set()
         await hub.parts.projects.settle(client)
-        assert (client.state.project, client.state.roots) == (SessionProject(new, "new", "roots"), (new,))
+        assert client.state.project
+        assert client.state.project.path == expected
 
 
-async def test_a_client_that_declares_no_roots_is_not_asked(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session()
-        hub.parts.session_clients.take_roots(client)
-        assert hub.parts.projects.is_settled(client)
-        assert client.asked.all == []
+async def test_an_old_answer_that_comes_late_does_not_count(hub: ProjectHub) -> None:
+    late = asyncio.Event()
+    old, new = hub.folder("old"), hub.folder("new")
+    client = await hub.session(capabilities=ROOTS)
+
+    async def answer(method: str) -> Any:
+        if len(client.asked.all) > 1:
+            return roots(new)
+        await late.wait()
+        return roots(old)
+
+    client.answer = answer
+    hub.parts.session_clients.take_roots(client)
+    await client.asked.wait()
+    hub.parts.session_clients.take_roots(client)
+    await client.asked.wait(count=2)
+    await hub.parts.heard.until(lambda: client.state.project is not None)
+    late.set()
+    await hub.parts.projects.settle(client)
+    assert (client.state.project, client.state.roots) == (SessionProject(new, "new", "roots"), (new,))
+
+
+async def test_a_client_that_declares_no_roots_is_not_asked(hub: ProjectHub) -> None:
+    client = await hub.session()
+    hub.parts.session_clients.take_roots(client)
+    assert hub.parts.projects.is_settled(client)
+    assert client.asked.all == []
 
 
 async def test_a_client_without_a_folder_is_asked_also_where_no_server_waits_for_a_project(tmp_path: Path) -> None:
@@ -143,16 +135,15 @@ async def test_a_client_without_a_folder_is_asked_also_where_no_server_waits_for
             assert client.state.project == SessionProject(folder, "one", "roots")
 
 
-async def test_a_folder_that_is_looked_at_twice_at_once_is_waited_for_until_both_have_ended(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session(hub.folder("one"))
-        sources = hub.parts.projects.sources
-        for _ in range(2):
-            sources.look_at_folder(client.state)
-        await sources.looked(client.state)
-        await hub.parts.projects.settle(client)
-        await sources.looked(client.state)
-        assert client.state.project == SessionProject(hub.folder("one"), "one", "folder")
+async def test_a_folder_that_is_looked_at_twice_at_once_is_waited_for_until_both_have_ended(hub: ProjectHub) -> None:
+    client = await hub.session(hub.folder("one"))
+    sources = hub.parts.projects.sources
+    for _ in range(2):
+        sources.look_at_folder(client.state)
+    await sources.looked(client.state)
+    await hub.parts.projects.settle(client)
+    await sources.looked(client.state)
+    assert client.state.project == SessionProject(hub.folder("one"), "one", "folder")
 
 
 async def test_a_client_whose_folder_is_its_project_is_asked_once_some_server_needs_to_know(tmp_path: Path) -> None:
@@ -179,37 +170,34 @@ async def test_a_client_whose_folder_is_its_project_is_asked_once_some_server_ne
         {"roots": [{"name": "no uri"}]},
     ],
 )
-async def test_an_answer_that_names_no_folder_is_no_project(tmp_path: Path, answer: Envelope | dict[str, Any]) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await with_roots(hub, answer)
-        assert (client.state.project, client.state.roots) == (None, ())
+async def test_an_answer_that_names_no_folder_is_no_project(hub: ProjectHub, answer: Envelope | dict[str, Any]) -> None:
+    client = await with_roots(hub, answer)
+    assert (client.state.project, client.state.roots) == (None, ())
 
 
-async def test_of_very_many_roots_the_first_are_looked_at(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await with_roots(hub, roots(*[absolute("no")] * MOST_ROOTS, hub.folder("late")))
-        assert client.state.project is None
+async def test_of_very_many_roots_the_first_are_looked_at(hub: ProjectHub) -> None:
+    client = await with_roots(hub, roots(*[absolute("no")] * MOST_ROOTS, hub.folder("late")))
+    assert client.state.project is None
 
 
-async def test_a_call_waits_for_the_roots_that_are_being_asked_for(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        answered, folder = asyncio.Event(), hub.folder("one")
+async def test_a_call_waits_for_the_roots_that_are_being_asked_for(hub: ProjectHub) -> None:
+    answered, folder = asyncio.Event(), hub.folder("one")
 
-        async def answer(method: str) -> Any:
-            await answered.wait()
-            return roots(folder)
+    async def answer(method: str) -> Any:
+        await answered.wait()
+        return roots(folder)
 
-        client = await hub.session(hub.folder("own"), capabilities=ROOTS, answer=answer)
-        await hub.opened(client)  # before it said that it is ready
-        hub.parts.session_clients.take_roots(client)
-        assert not hub.parts.projects.is_settled(client)
-        opening = hub.parts.keeper.spawn(hub.opened(client), name="open")
-        await client.asked.wait()
-        await settled()
-        assert len(hub.program.copies.all) == 1
-        answered.set()
-        await opening
-        assert [args[1] for args in hub.args()] == [hub.folder("own"), folder]
+    client = await hub.session(hub.folder("own"), capabilities=ROOTS, answer=answer)
+    await hub.opened(client)  # before it said that it is ready
+    hub.parts.session_clients.take_roots(client)
+    assert not hub.parts.projects.is_settled(client)
+    opening = hub.parts.keeper.spawn(hub.opened(client), name="open")
+    await client.asked.wait()
+    await settled()
+    assert len(hub.program.copies.all) == 1
+    answered.set()
+    await opening
+    assert [args[1] for args in hub.args()] == [hub.folder("own"), folder]
 
 
 @in_fake_time
@@ -286,33 +274,31 @@ async def over_http(hub: ProjectHub, key: Any = None) -> Client:
     return client
 
 
-async def test_a_call_over_http_goes_to_the_copy_of_the_folder_that_its_client_declares(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        one, two = hub.folder("one"), hub.folder("two")
-        await up_in(hub, "first")
-        for folder in (one, two, one):
-            reply = await answered(hub.parts, await over_http(hub), "work", folder)
-            assert "content" in reply["result"]
-        args = hub.args()
-        assert [any(folder in each for each in args) for folder in (one, two)] == [True, True]
-        calls = [asked.copy.launch.args[1] for asked in hub.program.asked.all if asked.method == "tools/call"]
-        assert calls == [one, two, one]
+async def test_a_call_over_http_goes_to_the_copy_of_the_folder_that_its_client_declares(hub: ProjectHub) -> None:
+    one, two = hub.folder("one"), hub.folder("two")
+    await up_in(hub, "first")
+    for folder in (one, two, one):
+        reply = await answered(hub.parts, await over_http(hub), "work", folder)
+        assert "content" in reply["result"]
+    args = hub.args()
+    assert [any(folder in each for each in args) for folder in (one, two)] == [True, True]
+    calls = [asked.copy.launch.args[1] for asked in hub.program.asked.all if asked.method == "tools/call"]
+    assert calls == [one, two, one]
 
 
-async def test_two_windows_with_one_token_never_reach_the_copy_of_the_other(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        folders = [hub.folder("one"), hub.folder("two")]
-        await up_in(hub, "first")
-        windows = [await over_http(hub, "token") for _ in folders]
-        go_on = hub.program.hold("initialize")  # both have answered before either's copy runs
-        calls = [
-            hub.parts.keeper.spawn(answered(hub.parts, window, "work", folder), name="call")
-            for window, folder in zip(windows, folders, strict=True)
-        ]
-        await hub.program.request("initialize", count=3)
-        go_on.set()
-        assert all("content" in reply["result"] for reply in await asyncio.gather(*calls))
-        assert {asked.copy.launch.args[1] for asked in hub.program.asked.all if asked.method == "tools/call"} == set(folders)
+async def test_two_windows_with_one_token_never_reach_the_copy_of_the_other(hub: ProjectHub) -> None:
+    folders = [hub.folder("one"), hub.folder("two")]
+    await up_in(hub, "first")
+    windows = [await over_http(hub, "token") for _ in folders]
+    go_on = hub.program.hold("initialize")  # both have answered before either's copy runs
+    calls = [
+        hub.parts.keeper.spawn(answered(hub.parts, window, "work", folder), name="call")
+        for window, folder in zip(windows, folders, strict=True)
+    ]
+    await hub.program.request("initialize", count=3)
+    go_on.set()
+    assert all("content" in reply["result"] for reply in await asyncio.gather(*calls))
+    assert {asked.copy.launch.args[1] for asked in hub.program.asked.all if asked.method == "tools/call"} == set(folders)
 
 
 async def test_a_client_of_a_token_is_asked_once_where_no_server_needs_to_know_and_its_lists_have_its_folders_servers(
@@ -339,27 +325,25 @@ async def test_a_request_that_nothing_ties_to_others_is_not_asked_without_a_reas
 
 
 @pytest.mark.expected_warnings("waits for a project")
-async def test_who_declares_no_roots_or_asks_for_a_list_is_not_asked(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        await up_in(hub, "one")
-        client = await over_http(hub, "token")
-        assert "tools" in (await ask(hub.parts, client, "", method="tools/list"))["result"]
-        odd = {**MODERN_META, "io.modelcontextprotocol/clientCapabilities": {"experimental": {"roots": {}}}}
-        reply = await ask(hub.parts, client, "work", _meta=odd)
-        assert "this AI client has not reported which folder it works on" in reply["error"]["message"]
+async def test_who_declares_no_roots_or_asks_for_a_list_is_not_asked(hub: ProjectHub) -> None:
+    await up_in(hub, "one")
+    client = await over_http(hub, "token")
+    assert "tools" in (await ask(hub.parts, client, "", method="tools/list"))["result"]
+    odd = {**MODERN_META, "io.modelcontextprotocol/clientCapabilities": {"experimental": {"roots": {}}}}
+    reply = await ask(hub.parts, client, "work", _meta=odd)
+    assert "this AI client has not reported which folder it works on" in reply["error"]["message"]
 
 
-async def test_an_answer_counts_for_a_while_on_a_connection_that_lasts(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        one, two = hub.folder("one"), hub.folder("two")
-        client = await hub.session(hub.folder("own"))
-        await hub.opened(client)
-        await answered(hub.parts, client, "work", one)
-        assert "content" in (await ask(hub.parts, client, "work"))["result"]
-        assert hub.parts.wheel.expire(COUNTS_FOR_S)
-        await answered(hub.parts, client, "work", two)
-        assert client.state.project == SessionProject(two, "two", "roots")
-        assert client.state.roots == (two,)
+async def test_an_answer_counts_for_a_while_on_a_connection_that_lasts(hub: ProjectHub) -> None:
+    one, two = hub.folder("one"), hub.folder("two")
+    client = await hub.session(hub.folder("own"))
+    await hub.opened(client)
+    await answered(hub.parts, client, "work", one)
+    assert "content" in (await ask(hub.parts, client, "work"))["result"]
+    assert hub.parts.wheel.expire(COUNTS_FOR_S)
+    await answered(hub.parts, client, "work", two)
+    assert client.state.project == SessionProject(two, "two", "roots")
+    assert client.state.roots == (two,)
 
 
 async def test_a_bridge_s_client_is_asked_where_its_folder_is_no_project(tmp_path: Path) -> None:
@@ -372,23 +356,21 @@ async def test_a_bridge_s_client_is_asked_where_its_folder_is_no_project(tmp_pat
         assert "content" in (await ask(hub.parts, await hub.session(one), "work"))["result"]
 
 
-async def test_what_a_model_has_reported_goes_before_and_is_not_asked_for(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session(hub.folder("one"))
-        await hub.parts.projects.reported(client.state, "", hub.folder("one"))
-        assert "content" in (await ask(hub.parts, client, "work"))["result"]
+async def test_what_a_model_has_reported_goes_before_and_is_not_asked_for(hub: ProjectHub) -> None:
+    client = await hub.session(hub.folder("one"))
+    await hub.parts.projects.reported(client.state, "", hub.folder("one"))
+    assert "content" in (await ask(hub.parts, client, "work"))["result"]
 
 
 @pytest.mark.expected_warnings("waits for a project")
-async def test_a_client_without_a_usable_answer_is_asked_once_for_each_call(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        await up_in(hub, "one")
-        answers: list[dict[str, Any]] = [{}, {"roots": {"roots": "none"}}, {"roots": {"roots": []}}, {"other": roots(hub.folder("one"))}]
-        for answer in answers:
-            client = await over_http(hub)
-            state = state_of(await ask(hub.parts, client, "work"))
-            reply = await ask(hub.parts, client, "work", requestState=state, inputResponses=answer)
-            assert "this AI client has not reported which folder it works on" in reply["error"]["message"]
+async def test_a_client_without_a_usable_answer_is_asked_once_for_each_call(hub: ProjectHub) -> None:
+    await up_in(hub, "one")
+    answers: list[dict[str, Any]] = [{}, {"roots": {"roots": "none"}}, {"roots": {"roots": []}}, {"other": roots(hub.folder("one"))}]
+    for answer in answers:
+        client = await over_http(hub)
+        state = state_of(await ask(hub.parts, client, "work"))
+        reply = await ask(hub.parts, client, "work", requestState=state, inputResponses=answer)
+        assert "this AI client has not reported which folder it works on" in reply["error"]["message"]
 
 
 async def test_what_a_call_brings_for_its_server_is_there_again_when_the_roots_are_known(tmp_path: Path) -> None:
@@ -431,13 +413,12 @@ async def test_a_question_of_the_server_itself_is_asked_in_its_own_round(tmp_pat
 
 
 @pytest.mark.parametrize("packed", ["!", "e30", base64.b64encode(b"[]").decode(), base64.b64encode(b'{"requestState":1}').decode()])
-async def test_a_state_that_the_hub_did_not_make_is_refused(tmp_path: Path, packed: str) -> None:
-    async with project_hub(tmp_path) as hub:
-        await up_in(hub, "one")
-        client = await over_http(hub)
-        state = state_of(await ask(hub.parts, client, "work"))
-        reply = await ask(hub.parts, client, "work", requestState=state + packed)
-        assert reply["error"]["code"] == INVALID_PARAMS
+async def test_a_state_that_the_hub_did_not_make_is_refused(hub: ProjectHub, packed: str) -> None:
+    await up_in(hub, "one")
+    client = await over_http(hub)
+    state = state_of(await ask(hub.parts, client, "work"))
+    reply = await ask(hub.parts, client, "work", requestState=state + packed)
+    assert reply["error"]["code"] == INVALID_PARAMS
 
 
 async def test_the_hub_s_own_tools_call_others_so_that_the_folder_is_asked_for_first(tmp_path: Path) -> None:

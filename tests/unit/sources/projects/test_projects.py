@@ -84,52 +84,47 @@ async def test_servers_that_are_switched_off_are_not_started_and_not_named(tmp_p
 
 
 @pytest.mark.expected_warnings(REPORTED)
-async def test_a_folder_that_nobody_allowed_starts_nothing_and_no_model_reads_how_it_is_allowed(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session()
-        folder = hub.folder("it's $(mine)")
-        report = await hub.parts.projects.reported(client.state, "", folder)
-        assert (report.started, report.failed, client.state.project) == ((), (), None)
-        assert report.warning.endswith("Ask the user to look at it in Tooltray")
-        await hub.parts.folders.allow(folder)
-        assert (await hub.parts.projects.reported(client.state, "", folder)).started == ("s",)
+async def test_a_folder_that_nobody_allowed_starts_nothing_and_no_model_reads_how_it_is_allowed(hub: ProjectHub) -> None:
+    client = await hub.session()
+    folder = hub.folder("it's $(mine)")
+    report = await hub.parts.projects.reported(client.state, "", folder)
+    assert (report.started, report.failed, client.state.project) == ((), (), None)
+    assert report.warning.endswith("Ask the user to look at it in Tooltray")
+    await hub.parts.folders.allow(folder)
+    assert (await hub.parts.projects.reported(client.state, "", folder)).started == ("s",)
 
 
 @pytest.mark.expected_warnings(REPORTED)
 @pytest.mark.parametrize("path", ["", "relative", "/", "/no/such/folder/at/all", "x" * 10_000, "a\0b", "//server/share", "~"])
-async def test_a_report_that_names_no_folder_warns_and_starts_nothing(tmp_path: Path, path: str) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session()
-        report = await hub.parts.projects.reported(client.state, "name", path)
-        assert report.warning
-        assert (report.started, client.state.project, hub.program.copies.all) == ((), None, [])
+async def test_a_report_that_names_no_folder_warns_and_starts_nothing(hub: ProjectHub, path: str) -> None:
+    client = await hub.session()
+    report = await hub.parts.projects.reported(client.state, "name", path)
+    assert report.warning
+    assert (report.started, client.state.project, hub.program.copies.all) == ((), None, [])
 
 
-async def test_a_report_without_a_folder_is_about_the_project_that_is_known(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session(hub.folder("one"))
-        assert (await hub.parts.projects.reported(client.state, "", "")).started == ("s",)
+async def test_a_report_without_a_folder_is_about_the_project_that_is_known(hub: ProjectHub) -> None:
+    client = await hub.session(hub.folder("one"))
+    assert (await hub.parts.projects.reported(client.state, "", "")).started == ("s",)
 
 
-async def test_while_paused_a_report_starts_nothing_and_says_so(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        await hub.parts.conf.set_enabled(False)
-        client = await hub.session(hub.folder("one"))
-        assert "is paused" in (await hub.parts.projects.reported(client.state, "", "")).warning
-        await hub.parts.projects.before_listing(client, None)
-        assert hub.program.copies.all == []
+async def test_while_paused_a_report_starts_nothing_and_says_so(hub: ProjectHub) -> None:
+    await hub.parts.conf.set_enabled(False)
+    client = await hub.session(hub.folder("one"))
+    assert "is paused" in (await hub.parts.projects.reported(client.state, "", "")).warning
+    await hub.parts.projects.before_listing(client, None)
+    assert hub.program.copies.all == []
 
 
 # listing
 
 
-async def test_a_server_that_was_never_listed_is_started_for_a_session_that_lists(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        assert await hub.listed(await hub.session()) == []
-        assert hub.program.copies.all == []
-        assert await hub.listed(await hub.session(hub.folder("one"))) == ["work"]
-        assert await hub.listed(await hub.session(hub.folder("other"))) == ["work"]
-        assert len(hub.program.copies.all) == 1
+async def test_a_server_that_was_never_listed_is_started_for_a_session_that_lists(hub: ProjectHub) -> None:
+    assert await hub.listed(await hub.session()) == []
+    assert hub.program.copies.all == []
+    assert await hub.listed(await hub.session(hub.folder("one"))) == ["work"]
+    assert await hub.listed(await hub.session(hub.folder("other"))) == ["work"]
+    assert len(hub.program.copies.all) == 1
 
 
 async def test_one_whose_tools_are_shown_on_activation_alone_is_not_started_to_be_listed(tmp_path: Path) -> None:
@@ -138,12 +133,11 @@ async def test_one_whose_tools_are_shown_on_activation_alone_is_not_started_to_b
         assert hub.program.copies.all == []
 
 
-async def test_one_that_a_person_stopped_is_not_started_to_be_listed(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session(hub.folder("one"))
-        await hub.parts.presenter.stop_server("s")
-        assert await hub.listed(client) == []
-        assert hub.program.copies.all == []
+async def test_one_that_a_person_stopped_is_not_started_to_be_listed(hub: ProjectHub) -> None:
+    client = await hub.session(hub.folder("one"))
+    await hub.parts.presenter.stop_server("s")
+    assert await hub.listed(client) == []
+    assert hub.program.copies.all == []
 
 
 # people
@@ -156,18 +150,17 @@ async def test_choosing_a_folder_for_one_that_is_switched_off_allows_nothing(tmp
         assert (hub.by_project.chosen, hub.parts.conf.settings.allowed_folders) == (None, ())
 
 
-async def test_a_person_starts_it_for_a_folder_which_sessions_of_no_project_then_use(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        await hub.parts.presenter.stop_server("s")
-        folder = hub.folder("one")
-        await hub.parts.presenter.start_for_project("s", folder)
-        assert hub.parts.conf.settings.allowed_folders == (folder,)
-        assert [args[1] for args in hub.args()] == [folder]
-        nobody, other = await hub.session(), await hub.session(hub.folder("other"))
-        assert hub.server.client_for(Era.LEGACY, nobody)
-        assert hub.server.client_for(Era.LEGACY, other) is None
-        assert hub.server.copies[0].project == SessionProject(folder, "one", "person")
-        assert [copy.session_count for copy in hub.parts.project_snapshots.copies(hub.server)] == [1]
+async def test_a_person_starts_it_for_a_folder_which_sessions_of_no_project_then_use(hub: ProjectHub) -> None:
+    await hub.parts.presenter.stop_server("s")
+    folder = hub.folder("one")
+    await hub.parts.presenter.start_for_project("s", folder)
+    assert hub.parts.conf.settings.allowed_folders == (folder,)
+    assert [args[1] for args in hub.args()] == [folder]
+    nobody, other = await hub.session(), await hub.session(hub.folder("other"))
+    assert hub.server.client_for(Era.LEGACY, nobody)
+    assert hub.server.client_for(Era.LEGACY, other) is None
+    assert hub.server.copies[0].project == SessionProject(folder, "one", "person")
+    assert [copy.session_count for copy in hub.parts.project_snapshots.copies(hub.server)] == [1]
 
 
 async def test_a_person_starts_it_anyway_as_its_args_say(tmp_path: Path) -> None:
@@ -196,21 +189,20 @@ async def test_servers_that_do_not_wait_for_a_project_are_not_started_for_one(tm
         assert hub.parts.conf.settings.allowed_folders == ()
 
 
-async def test_a_person_says_what_a_session_works_on_where_its_client_does_not(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session()
-        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("one"))
-        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
-        assert client.state.project == SessionProject(hub.folder("two"), "two", "person")
-        assert hub.parts.heard.of(SessionListChanged)
-        with pytest.raises(TooltrayError, match="session 'x' not found"):
-            await hub.parts.presenter.set_session_project("x", hub.folder("one"))
-        with pytest.raises(TooltrayError, match="no such folder"):
-            await hub.parts.presenter.set_session_project(client.state.id, absolute("no", "such", "folder"))
-        knows = await hub.session(hub.folder("own"))
-        with pytest.raises(TooltrayError, match="works on 'own' already") as raised:
-            await hub.parts.presenter.set_session_project(knows.state.id, hub.folder("one"))
-        assert "was started there" in str(raised.value)
+async def test_a_person_says_what_a_session_works_on_where_its_client_does_not(hub: ProjectHub) -> None:
+    client = await hub.session()
+    await hub.parts.presenter.set_session_project(client.state.id, hub.folder("one"))
+    await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
+    assert client.state.project == SessionProject(hub.folder("two"), "two", "person")
+    assert hub.parts.heard.of(SessionListChanged)
+    with pytest.raises(TooltrayError, match="session 'x' not found"):
+        await hub.parts.presenter.set_session_project("x", hub.folder("one"))
+    with pytest.raises(TooltrayError, match="no such folder"):
+        await hub.parts.presenter.set_session_project(client.state.id, absolute("no", "such", "folder"))
+    knows = await hub.session(hub.folder("own"))
+    with pytest.raises(TooltrayError, match="works on 'own' already") as raised:
+        await hub.parts.presenter.set_session_project(knows.state.id, hub.folder("one"))
+    assert "was started there" in str(raised.value)
 
 
 async def test_a_reset_stops_every_copy_and_forgets_what_was_chosen(tmp_path: Path) -> None:
@@ -228,88 +220,82 @@ async def test_a_reset_stops_every_copy_and_forgets_what_was_chosen(tmp_path: Pa
         assert await hub.opened(client)  # its next use starts it again
 
 
-async def test_a_reset_while_a_server_starts_for_a_project_ends_the_start(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        go_on = hub.program.hold("initialize")
-        starting = asyncio.create_task(hub.parts.presenter.start_for_project("s", hub.folder("one")))
-        await hub.program.request("initialize")
-        resetting = asyncio.create_task(hub.parts.presenter.reset_deferred_state())
-        await hub.program.closing.wait()
-        go_on.set()
-        await resetting
-        with pytest.raises(TooltrayError, match="is not running"):
-            await starting
-        assert (hub.server.state, hub.server.copies, hub.program.running) == (ServerState.WAITING, (), [])
+async def test_a_reset_while_a_server_starts_for_a_project_ends_the_start(hub: ProjectHub) -> None:
+    go_on = hub.program.hold("initialize")
+    starting = asyncio.create_task(hub.parts.presenter.start_for_project("s", hub.folder("one")))
+    await hub.program.request("initialize")
+    resetting = asyncio.create_task(hub.parts.presenter.reset_deferred_state())
+    await hub.program.closing.wait()
+    go_on.set()
+    await resetting
+    with pytest.raises(TooltrayError, match="is not running"):
+        await starting
+    assert (hub.server.state, hub.server.copies, hub.program.running) == (ServerState.WAITING, (), [])
 
 
-async def test_a_folder_taken_back_is_nobodys_project_and_what_runs_for_it_stops(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        allowed, own = hub.folder("work"), hub.folder("own")
-        inside = hub.folder("work/inside")
-        assert await hub.parts.presenter.allow_folder(allowed) == allowed
-        assert await hub.parts.presenter.get_allowed_folders() == [allowed]
-        reporter, starter = await hub.session(own), await hub.session(inside)
-        await hub.parts.projects.reported(reporter.state, "", inside)
-        await hub.parts.presenter.start_for_project("s", inside)
-        await hub.parts.presenter.disallow_folder(inside)
-        assert hub.program.running == []
-        assert (hub.by_project.chosen, reporter.state.project) == (None, SessionProject(inside, "inside", "feedback"))
-        await hub.parts.presenter.disallow_folder(allowed)
-        assert reporter.state.project == SessionProject(own, "own", "folder")
-        assert starter.state.project == SessionProject(inside, "inside", "folder")  # its client was started there
-        await hub.opened(reporter)
-        await hub.parts.presenter.allow_folder(allowed)
-        await hub.parts.presenter.disallow_folder(allowed)
-        assert len(hub.program.running) == 1  # other projects go on
+async def test_a_folder_taken_back_is_nobodys_project_and_what_runs_for_it_stops(hub: ProjectHub) -> None:
+    allowed, own = hub.folder("work"), hub.folder("own")
+    inside = hub.folder("work/inside")
+    assert await hub.parts.presenter.allow_folder(allowed) == allowed
+    assert await hub.parts.presenter.get_allowed_folders() == [allowed]
+    reporter, starter = await hub.session(own), await hub.session(inside)
+    await hub.parts.projects.reported(reporter.state, "", inside)
+    await hub.parts.presenter.start_for_project("s", inside)
+    await hub.parts.presenter.disallow_folder(inside)
+    assert hub.program.running == []
+    assert (hub.by_project.chosen, reporter.state.project) == (None, SessionProject(inside, "inside", "feedback"))
+    await hub.parts.presenter.disallow_folder(allowed)
+    assert reporter.state.project == SessionProject(own, "own", "folder")
+    assert starter.state.project == SessionProject(inside, "inside", "folder")  # its client was started there
+    await hub.opened(reporter)
+    await hub.parts.presenter.allow_folder(allowed)
+    await hub.parts.presenter.disallow_folder(allowed)
+    assert len(hub.program.running) == 1  # other projects go on
 
 
-async def test_a_folder_taken_back_while_a_server_starts_for_it_ends_the_start(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        go_on = hub.program.hold("initialize")
-        starting = asyncio.create_task(hub.parts.presenter.start_for_project("s", hub.folder("one")))
-        await hub.program.request("initialize")
-        taking_back = asyncio.create_task(hub.parts.presenter.disallow_folder(hub.folder("one")))
-        await hub.program.closing.wait()
-        go_on.set()
-        await taking_back
-        with pytest.raises(TooltrayError, match="is not running"):
-            await starting
-        assert (hub.server.copies, hub.program.running) == ((), [])
+async def test_a_folder_taken_back_while_a_server_starts_for_it_ends_the_start(hub: ProjectHub) -> None:
+    go_on = hub.program.hold("initialize")
+    starting = asyncio.create_task(hub.parts.presenter.start_for_project("s", hub.folder("one")))
+    await hub.program.request("initialize")
+    taking_back = asyncio.create_task(hub.parts.presenter.disallow_folder(hub.folder("one")))
+    await hub.program.closing.wait()
+    go_on.set()
+    await taking_back
+    with pytest.raises(TooltrayError, match="is not running"):
+        await starting
+    assert (hub.server.copies, hub.program.running) == ((), [])
 
 
-async def test_a_folder_taken_out_of_the_settings_by_hand_is_taken_back_too(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session()
-        await hub.parts.folders.allow(hub.folder("one"))
-        await hub.parts.projects.reported(client.state, "", hub.folder("one"))
-        document = json.loads(hub.parts.home.settings.read_text())
-        hub.parts.home.settings.write_text(json.dumps({**document, "allowedFolders": []}))
-        await hub.parts.conf.set_default("s", False)  # whatever reads the file again
-        await hub.program.closing.wait()
-        assert (client.state.project, hub.program.running) == (None, [])
+async def test_a_folder_taken_out_of_the_settings_by_hand_is_taken_back_too(hub: ProjectHub) -> None:
+    client = await hub.session()
+    await hub.parts.folders.allow(hub.folder("one"))
+    await hub.parts.projects.reported(client.state, "", hub.folder("one"))
+    document = json.loads(hub.parts.home.settings.read_text())
+    hub.parts.home.settings.write_text(json.dumps({**document, "allowedFolders": []}))
+    await hub.parts.conf.set_default("s", False)  # whatever reads the file again
+    await hub.program.closing.wait()
+    assert (client.state.project, hub.program.running) == (None, [])
 
 
-async def test_a_folder_taken_back_while_its_server_is_stopped_is_not_what_it_starts_for_again(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        for name in ("one", "two"):
-            await hub.parts.presenter.start_for_project("s", hub.folder(name))
-        await hub.parts.presenter.stop_server("s")
-        await hub.parts.presenter.disallow_folder(hub.folder("two"))
-        await hub.parts.presenter.start_server("s")
-        assert [args[1] for args in hub.args()] == [hub.folder("one")]
+async def test_a_folder_taken_back_while_its_server_is_stopped_is_not_what_it_starts_for_again(hub: ProjectHub) -> None:
+    for name in ("one", "two"):
+        await hub.parts.presenter.start_for_project("s", hub.folder(name))
+    await hub.parts.presenter.stop_server("s")
+    await hub.parts.presenter.disallow_folder(hub.folder("two"))
+    await hub.parts.presenter.start_server("s")
+    assert [args[1] for args in hub.args()] == [hub.folder("one")]
 
 
-async def test_deferring_keeps_the_template_until_another_is_given(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        await hub.parts.presenter.set_deferred("s", False)
-        assert hub.parts.conf.entries["s"].items() >= {("command", "program")}
-        assert (hub.parts.conf.entries["s"]["startupArgsTemplate"], "deferredStartup" in hub.parts.conf.entries["s"]) == (TEMPLATE, False)
-        await hub.parts.presenter.set_deferred("s", True, ["{project_path}"])
-        assert hub.parts.conf.settings.mcp_servers["s"].template == ("{project_path}",)
-        await hub.parts.presenter.set_deferred("s", True)
-        assert "startupArgsTemplate" not in hub.parts.conf.entries["s"]
-        with pytest.raises(TooltrayError):
-            await hub.parts.presenter.set_deferred("nobody", True)
+async def test_deferring_keeps_the_template_until_another_is_given(hub: ProjectHub) -> None:
+    await hub.parts.presenter.set_deferred("s", False)
+    assert hub.parts.conf.entries["s"].items() >= {("command", "program")}
+    assert (hub.parts.conf.entries["s"]["startupArgsTemplate"], "deferredStartup" in hub.parts.conf.entries["s"]) == (TEMPLATE, False)
+    await hub.parts.presenter.set_deferred("s", True, ["{project_path}"])
+    assert hub.parts.conf.settings.mcp_servers["s"].template == ("{project_path}",)
+    await hub.parts.presenter.set_deferred("s", True)
+    assert "startupArgsTemplate" not in hub.parts.conf.entries["s"]
+    with pytest.raises(TooltrayError):
+        await hub.parts.presenter.set_deferred("nobody", True)
 
 
 # how it is shown
@@ -354,63 +340,59 @@ async def test_a_card_shows_each_copy_with_its_project_filled_in_and_no_secret(t
 
 
 @pytest.mark.expected_warnings(WAITS)
-async def test_who_has_no_project_reads_why_and_what_to_do(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        assert "this AI client has not reported which folder it works on" in str(hub.parts.projects.missing("s", await hub.session()))
-        assert "the root of the file system" in str(hub.parts.projects.missing("s", await hub.session(absolute())))
-        await hub.parts.conf.edit(lambda document: document.update(publish={"feedback": False}))
-        assert "collect_feedback" not in (said := str(hub.parts.projects.missing("s", await hub.session())))
-        assert said.endswith("Ask the user to choose a folder on its card in Tooltray")
+async def test_who_has_no_project_reads_why_and_what_to_do(hub: ProjectHub) -> None:
+    assert "this AI client has not reported which folder it works on" in str(hub.parts.projects.missing("s", await hub.session()))
+    assert "the root of the file system" in str(hub.parts.projects.missing("s", await hub.session(absolute())))
+    await hub.parts.conf.edit(lambda document: document.update(publish={"feedback": False}))
+    assert "collect_feedback" not in (said := str(hub.parts.projects.missing("s", await hub.session())))
+    assert said.endswith("Ask the user to choose a folder on its card in Tooltray")
 
 
 @pytest.mark.expected_warnings(WAITS)
-async def test_a_tool_of_a_server_that_waits_says_so_when_it_is_called_and_works_once_a_project_is_known(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        await hub.listed(await hub.session(hub.folder("one")))
-        await hub.parts.presenter.reset_deferred_state()
-        client = await hub.session()
-        reply = await hub.parts.call("work", client)
-        assert WAITS in reply["error"]["message"]
-        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
-        assert "result" in await hub.parts.call("work", client)
-        assert [args[1] for args in hub.args()] == [hub.folder("two")]
+async def test_a_tool_of_a_server_that_waits_says_so_when_it_is_called_and_works_once_a_project_is_known(hub: ProjectHub) -> None:
+    await hub.listed(await hub.session(hub.folder("one")))
+    await hub.parts.presenter.reset_deferred_state()
+    client = await hub.session()
+    reply = await hub.parts.call("work", client)
+    assert WAITS in reply["error"]["message"]
+    await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
+    assert "result" in await hub.parts.call("work", client)
+    assert [args[1] for args in hub.args()] == [hub.folder("two")]
 
 
-async def test_a_person_calls_a_tool_for_an_allowed_folder_which_is_the_project_of_that_call_alone(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        folder = hub.folder("one")
-        with pytest.raises(TooltrayError, match="it is not allowed"):
-            await hub.parts.presenter.call_tool("work", {}, folder)
-        await hub.parts.folders.allow(folder)
-        assert "content" in await hub.parts.presenter.call_tool("work", {}, folder)
-        assert [args[1] for args in hub.args()] == [folder]
-        with pytest.raises(TooltrayError, match=r"waits for a project: none was named.*--project DIR"):
-            await hub.parts.presenter.call_tool("work", {})
-        await settled()
-        assert hub.parts.wheel.expire(60.0) == 1  # nobody works on it
-        await hub.program.closing.wait()
+async def test_a_person_calls_a_tool_for_an_allowed_folder_which_is_the_project_of_that_call_alone(hub: ProjectHub) -> None:
+    folder = hub.folder("one")
+    with pytest.raises(TooltrayError, match="it is not allowed"):
+        await hub.parts.presenter.call_tool("work", {}, folder)
+    await hub.parts.folders.allow(folder)
+    assert "content" in await hub.parts.presenter.call_tool("work", {}, folder)
+    assert [args[1] for args in hub.args()] == [folder]
+    with pytest.raises(TooltrayError, match=r"waits for a project: none was named.*--project DIR"):
+        await hub.parts.presenter.call_tool("work", {})
+    await settled()
+    assert hub.parts.wheel.expire(60.0) == 1  # nobody works on it
+    await hub.program.closing.wait()
 
 
 # ends
 
 
-async def test_a_copy_ends_a_minute_after_the_last_session_of_its_project_left(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        one, two = await hub.session(hub.folder("one"), key="1"), await hub.session(hub.folder("one"), key="2")
-        other = await hub.session(hub.folder("other"), key="3")
-        for client in (one, other):
-            await hub.opened(client)
-        hub.leave(one, "1")
-        assert hub.parts.wheel.of(60.0) == []
-        hub.leave(two, "2")
-        await hub.session(hub.folder("one"), key="2")  # it is back
-        assert hub.parts.wheel.of(60.0) == []
-        hub.leave(two, "2")
-        await settled()
-        assert hub.parts.wheel.expire(60.0) == 1
-        await hub.program.closing.wait()
-        assert [args[1] for args in hub.args()] == [hub.folder("other")]
-        assert hub.parts.heard.of(ServerStopped) == []
+async def test_a_copy_ends_a_minute_after_the_last_session_of_its_project_left(hub: ProjectHub) -> None:
+    one, two = await hub.session(hub.folder("one"), key="1"), await hub.session(hub.folder("one"), key="2")
+    other = await hub.session(hub.folder("other"), key="3")
+    for client in (one, other):
+        await hub.opened(client)
+    hub.leave(one, "1")
+    assert hub.parts.wheel.of(60.0) == []
+    hub.leave(two, "2")
+    await hub.session(hub.folder("one"), key="2")  # it is back
+    assert hub.parts.wheel.of(60.0) == []
+    hub.leave(two, "2")
+    await settled()
+    assert hub.parts.wheel.expire(60.0) == 1
+    await hub.program.closing.wait()
+    assert [args[1] for args in hub.args()] == [hub.folder("other")]
+    assert hub.parts.heard.of(ServerStopped) == []
 
 
 async def test_where_each_request_stands_for_itself_a_copy_stays_as_long_as_its_client_is_remembered(tmp_path: Path) -> None:
@@ -434,50 +416,47 @@ async def test_where_each_request_stands_for_itself_a_copy_stays_as_long_as_its_
         assert hub.program.running == []
 
 
-async def test_a_session_that_turns_to_another_project_leaves_the_one_before(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session()
-        for name in ("one", "two"):
-            await hub.parts.presenter.set_session_project(client.state.id, hub.folder(name))
-            await hub.opened(client)
-        await settled()
-        hub.parts.wheel.expire(60.0)
-        await hub.program.closing.wait()
-        assert [args[1] for args in hub.args()] == [hub.folder("two")]
+async def test_a_session_that_turns_to_another_project_leaves_the_one_before(hub: ProjectHub) -> None:
+    client = await hub.session()
+    for name in ("one", "two"):
+        await hub.parts.presenter.set_session_project(client.state.id, hub.folder(name))
+        await hub.opened(client)
+    await settled()
+    hub.parts.wheel.expire(60.0)
+    await hub.program.closing.wait()
+    assert [args[1] for args in hub.args()] == [hub.folder("two")]
 
 
-async def test_a_copy_stays_while_a_call_of_it_runs_also_of_a_session_that_has_turned_to_another_project(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session(key="1")
-        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("one"))
-        (await hub.opened(client)).usage.begin()
-        await settled()
-        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
-        (copy,) = hub.server.copies
-        await settled()
-        assert hub.parts.wheel.expire(60.0) == 1
-        assert len(hub.program.running) == 1
-        copy.first.usage.end()
-        await settled()
-        assert hub.parts.wheel.expire(60.0) == 1
-        await hub.program.closing.wait()
-        assert hub.program.running == []
+async def test_a_copy_stays_while_a_call_of_it_runs_also_of_a_session_that_has_turned_to_another_project(hub: ProjectHub) -> None:
+    client = await hub.session(key="1")
+    await hub.parts.presenter.set_session_project(client.state.id, hub.folder("one"))
+    (await hub.opened(client)).usage.begin()
+    await settled()
+    await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
+    (copy,) = hub.server.copies
+    await settled()
+    assert hub.parts.wheel.expire(60.0) == 1
+    assert len(hub.program.running) == 1
+    copy.first.usage.end()
+    await settled()
+    assert hub.parts.wheel.expire(60.0) == 1
+    await hub.program.closing.wait()
+    assert hub.program.running == []
 
 
-async def test_a_copy_that_somebody_wants_in_the_moment_of_its_end_goes_on(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session(hub.folder("one"), key="1")
-        connection = await hub.opened(client)
-        hub.leave(client, "1")
-        await settled()
-        assert hub.parts.wheel.expire(60.0) == 1  # to end it is begun, and not done
-        back = await hub.session(hub.folder("one"), key="1")
-        await settled()
-        assert hub.server.client_for(Era.LEGACY, back) is connection
-        hub.leave(back, "1")
-        await settled()
-        assert hub.parts.wheel.expire(60.0)  # with it ends the use of its folder, unless that came first
-        await hub.program.closing.wait()
+async def test_a_copy_that_somebody_wants_in_the_moment_of_its_end_goes_on(hub: ProjectHub) -> None:
+    client = await hub.session(hub.folder("one"), key="1")
+    connection = await hub.opened(client)
+    hub.leave(client, "1")
+    await settled()
+    assert hub.parts.wheel.expire(60.0) == 1  # to end it is begun, and not done
+    back = await hub.session(hub.folder("one"), key="1")
+    await settled()
+    assert hub.server.client_for(Era.LEGACY, back) is connection
+    hub.leave(back, "1")
+    await settled()
+    assert hub.parts.wheel.expire(60.0)  # with it ends the use of its folder, unless that came first
+    await hub.program.closing.wait()
 
 
 async def test_what_a_person_has_started_stays_until_the_person_chooses_another_folder(tmp_path: Path) -> None:
@@ -503,17 +482,16 @@ async def test_what_a_person_has_started_stays_until_the_person_chooses_another_
         assert [args[1] for args in hub.args()] == [hub.folder("one")]
 
 
-async def test_a_copy_that_failed_and_that_nobody_needs_is_put_away(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        client = await hub.session(hub.folder("one"), key="1")
-        hub.program.fails_to_open = CannotStart("no")
-        with pytest.raises(TooltrayError):
-            await hub.opened(client)
-        hub.leave(client, "1")
-        await settled()
-        hub.parts.wheel.expire(60.0)
-        await settled()
-        assert (hub.server.copies, hub.server.state) == ((), ServerState.WAITING)
+async def test_a_copy_that_failed_and_that_nobody_needs_is_put_away(hub: ProjectHub) -> None:
+    client = await hub.session(hub.folder("one"), key="1")
+    hub.program.fails_to_open = CannotStart("no")
+    with pytest.raises(TooltrayError):
+        await hub.opened(client)
+    hub.leave(client, "1")
+    await settled()
+    hub.parts.wheel.expire(60.0)
+    await settled()
+    assert (hub.server.copies, hub.server.state) == ((), ServerState.WAITING)
 
 
 # what sessions hear and want
@@ -637,9 +615,8 @@ async def test_a_copy_that_lists_no_resources_or_cannot_has_none(tmp_path: Path)
         assert await uris(hub, two) == ["two/{x}"]
 
 
-async def test_a_copy_without_resources_is_not_asked_for_them(tmp_path: Path) -> None:
-    async with project_hub(tmp_path) as hub:
-        for name in ("one", "two"):
-            await hub.opened(client := await hub.session(hub.folder(name)))
-        assert await uris(hub, client) == []
-        assert asked_of(hub, "resources/list") == []
+async def test_a_copy_without_resources_is_not_asked_for_them(hub: ProjectHub) -> None:
+    for name in ("one", "two"):
+        await hub.opened(client := await hub.session(hub.folder(name)))
+    assert await uris(hub, client) == []
+    assert asked_of(hub, "resources/list") == []

@@ -205,7 +205,7 @@ class SdkTransport:
     def failure(self) -> ConnectionFailure | None:
         """The reason why the server ended on its own; None while it runs, and if we ended it."""
         end = self._end
-        if end is None or self._is_closing:
+        if end is None:
             return None
         words = self._mask(end.words)
         title = Phrase("'{name}' ended: {words}", name=self._name, words=words or end.how)

@@ -21,7 +21,7 @@ from tests.fakes.http_server import (
 )
 
 from tooltray.protocol.eras import PROTOCOL_VERSION_KEY
-from tooltray.servers.transports.http import http_connections, http_failures
+from tooltray.servers.transports.http import http_connections, http_exchange, http_failures
 
 MODERN = "2026-07-28"
 META = {PROTOCOL_VERSION_KEY: MODERN}
@@ -30,7 +30,9 @@ META = {PROTOCOL_VERSION_KEY: MODERN}
 # what comes back
 
 
-async def test_progress_and_questions_on_a_reply_s_stream_are_heard_before_the_reply() -> None:
+async def test_progress_and_questions_on_a_reply_s_stream_are_heard_before_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_exchange, "LINGER_S", 0.0)
+
     async def call(hit: Hit) -> web.StreamResponse:
         stream = await hit.stream()
         await stream.send({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}})
@@ -62,7 +64,8 @@ async def test_a_result_of_20_mb_in_one_event_arrives_whole() -> None:
         assert len(reply.result) == 20_000_000 + len('{"text": ""}')
 
 
-async def test_a_stream_that_the_server_keeps_open_after_the_reply_is_let_go() -> None:
+async def test_a_stream_that_the_server_keeps_open_after_the_reply_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_exchange, "LINGER_S", 0.0)
     is_let_go = asyncio.Event()
 
     async def call(hit: Hit) -> web.StreamResponse:

@@ -22,7 +22,8 @@ from tooltray.protocol.envelope import Envelope, dump, success
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.inmemory import sdk_transport
 from tooltray.servers.transports.inmemory.sdk_transport import SdkTransport, find, listed, make_importable
-from tooltray.servers.transports.server_output import new_log
+from tooltray.servers.transports.inmemory.streams import FULL_BYTES
+from tooltray.servers.transports.server_output import SEPARATOR, new_log
 from tooltray.servers.transports.transport_table import make_transport
 
 LEGACY = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -101,8 +102,10 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         sdk_packages.install(tmp_path / "packages", name, code, points={name: what})
         return await again(name, args, **options)
 
-    async def again(name: str, args: tuple[str, ...] = (), *, greets: bool = True, mask: Any = str, **graces: float) -> Inside:
-        log = new_log()
+    async def again(
+        name: str, args: tuple[str, ...] = (), *, greets: bool = True, mask: Any = str, log: Any = None, **graces: float
+    ) -> Inside:
+        log = new_log() if log is None else log
         offered = find(name, tmp_path / "packages")
         server = Inside(SdkTransport(name="thing", offered=offered, args=args, log=log, mask=mask, **graces), log)
         running.append(server)
@@ -180,6 +183,10 @@ async def test_what_it_prints_and_logs_goes_to_its_own_log(start: Start, capsys:
     await server.close()
     assert list(server.log) == ["printed", "on stderr", "as bytes", "ERROR: of.server: logged", "in a thread"]
     assert capsys.readouterr().out == "of the hub\n"
+    again = await start.again("thing-0", log=server.log)  # type: ignore[attr-defined]
+    await again.call("noise")
+    await again.close()
+    assert [line.startswith(SEPARATOR) for line in again.log] == [False] * 5 + [True] + [False] * 5
 
 
 async def test_secrets_in_its_words_are_masked(start: Start) -> None:
@@ -278,6 +285,9 @@ async def test_one_that_blocks_for_ever_holds_nothing_up(start: Start, tmp_path:
     server = await start(**QUICK)
     pending = server.dispatcher.start_call("tools/call", dump({"name": "block", "arguments": {}}))
     await asyncio.sleep(0)
+    for size in (FULL_BYTES, 10):  # the first fills what it does not read
+        server.dispatcher.send_notification("x", dump({"large": "y" * size}))
+    assert 10 < server.dispatcher.unsent.bytes < 200
     module = sys.modules[find("thing-0", tmp_path / "packages").entry_point.module]
     async with asyncio.timeout(PATIENCE_S):
         await server.close()

@@ -1,25 +1,83 @@
-"""The ready answers, which the window of a report offers as buttons, and the sheet that changes them."""
+"""The sheets of a feedback window: earlier reports, and the ready answers, which the window offers as buttons."""
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.feedback.feedback_words import ready_answer_words
+from tooltray.foundation.snapshots.questions import FeedbackEntry
+from tooltray.ui.feedback.feedback_words import moment_words, outcome_words, ready_answer_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.card_grid import FlowArea
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.keyboard import add_accept_keys
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.markdown_view import harmless, words_of
 from tooltray.ui.widgets.sheet import SheetFrame
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import Surface, column, row
 
-WIDTH = 480
-MOST = 12  # more buttons than that are read more slowly than an answer is written
-LONGEST = 200  # characters
+HISTORY_WIDTH, READY_WIDTH = 600, 480
+MOST_ENTRIES = 50  # that are asked for
+LONGEST_SHOWN = 600  # characters of a report or an answer; the window that it came in had all
+MOST_ANSWERS = 12  # more buttons than that are read more slowly than an answer is written
+LONGEST_ANSWER = 200  # characters
+LONGEST_BUTTON = 40  # characters; the tooltip has all
+TWO_LINES = 58  # logical pixels; more are scrolled to
+
+
+class HistorySheet(SheetFrame):
+    """A sheet with the project's history, which `show_entries` fills; until then it shows that it is loading."""
+
+    def __init__(self, theme: Theme, project: str) -> None:
+        super().__init__(theme, tr("History of {project}", project=project) if project else tr("History"), HISTORY_WIDTH)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._state = Label(theme, tr("Reading…"), "body", "muted", wrap=True)
+        self.body.addWidget(self._state)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why the history could not be read."""
+        if problem is not None:
+            self.show_entries(())
+        super().show_problem(problem)
+
+    def show_entries(self, entries: Sequence[FeedbackEntry]) -> None:
+        self._state.setText(tr("No reports yet. Reports that you answer or close are listed here."))
+        self._state.setVisible(not entries)
+        now = time.time()
+        for entry in entries[:MOST_ENTRIES]:
+            self.body.addWidget(self._entry(entry, now))
+
+    def _entry(self, entry: FeedbackEntry, now: float) -> QWidget:
+        theme = self._theme
+        box = Surface(theme, "surface", "border", "m")
+        lines = column(box, margins=(14, 10, 14, 10), spacing=6)
+        head = row(spacing=12)
+        head.addWidget(ElidedLabel(theme, entry.client or tr("An AI client"), "strong"), 1)
+        head.addWidget(Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True))
+        lines.addLayout(head)
+        lines.addWidget(_text(theme, words_of(entry.summary), "secondary"))
+        lines.addWidget(Label(theme, outcome_words(entry), "caption_strong", "accent" if entry.outcome == "answered" else "muted"))
+        if entry.text:
+            lines.addWidget(_text(theme, entry.text, "primary"))
+        if entry.attachments:
+            lines.addWidget(Label(theme, harmless(", ".join(entry.attachments)), "caption", "muted", wrap=True))
+        return box
+
+
+def _text(theme: Theme, text: str, tone: str) -> Label:
+    shown = harmless(text).strip()
+    label = Label(theme, shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…", "body", tone, wrap=True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
 
 
 class ReadyAnswersSheet(SheetFrame):
@@ -30,7 +88,7 @@ class ReadyAnswersSheet(SheetFrame):
     """
 
     def __init__(self, theme: Theme, answers: Sequence[str], save: Callable[["ReadyAnswersSheet", list[str]], None]) -> None:
-        super().__init__(theme, tr("Ready answers"), WIDTH)
+        super().__init__(theme, tr("Ready answers"), READY_WIDTH)
         self._save_answers = save
         self._fields: list[QLineEdit] = []
         self.body.addWidget(Label(theme, tr("A click puts one into your answer. Nothing is sent by it."), "body", "secondary", wrap=True))
@@ -59,7 +117,7 @@ class ReadyAnswersSheet(SheetFrame):
 
     def _add(self, answer: str) -> QLineEdit:
         field = QLineEdit(answer)
-        field.setMaxLength(LONGEST)
+        field.setMaxLength(LONGEST_ANSWER)
         field.setFixedHeight(self._theme.size("control"))
         field.setAccessibleName(tr("Ready answer {number}", number=len(self._fields) + 1))
         remove = IconButton(self._theme, "trash", tr("Remove this answer"), small=True)
@@ -70,7 +128,7 @@ class ReadyAnswersSheet(SheetFrame):
         remove.clicked.connect(partial(self._on_remove, line, field))
         self._fields.append(field)
         self._lines.addWidget(line)
-        self._more.setEnabled(len(self._fields) < MOST)
+        self._more.setEnabled(len(self._fields) < MOST_ANSWERS)
         return field
 
     def _on_more(self) -> None:
@@ -90,17 +148,17 @@ class ReadyAnswersSheet(SheetFrame):
             self._save_answers(self, self.answers)
 
 
-LONGEST_SHOWN = 40  # characters; the tooltip has all
-TWO_LINES = 58  # logical pixels; more are scrolled to
-
-
 class ReadyAnswers(QWidget):
-    chosen = Signal(str)
-    edit_requested = Signal()
+    """The ready answers as buttons.
 
-    def __init__(self, theme: Theme) -> None:
+    Args:
+        choose: gets the one that was pressed.
+        edit: opens the sheet that changes them.
+    """
+
+    def __init__(self, theme: Theme, *, choose: Callable[[str], object], edit: Callable[[], object]) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self._choose = theme, choose
         self._answers: tuple[str, ...] = ()
         line = row(self, spacing=6)
         self._area = FlowArea(TWO_LINES)
@@ -108,7 +166,7 @@ class ReadyAnswers(QWidget):
         column(holder).addWidget(self._area)
         line.addWidget(holder, 1)
         self._edit = IconButton(theme, "edit", "", small=True)
-        self._edit.clicked.connect(self.edit_requested)
+        self._edit.clicked.connect(edit)
         line.addWidget(self._edit, 0, Qt.AlignmentFlag.AlignTop)
         self.retranslate()
 
@@ -125,9 +183,9 @@ class ReadyAnswers(QWidget):
         self._edit.set_name(tr("Edit ready answers"))
         self._area.clear()
         for answer in self.answers:
-            shown = answer if len(answer) <= LONGEST_SHOWN else f"{answer[: LONGEST_SHOWN - 1]}…"
+            shown = answer if len(answer) <= LONGEST_BUTTON else f"{answer[: LONGEST_BUTTON - 1]}…"
             button = Button(self._theme, shown.replace("&", "&&"), small=True)
             button.setToolTip(answer)
             button.setAccessibleName(answer)
-            button.clicked.connect(partial(self.chosen.emit, answer))
+            button.clicked.connect(partial(self._choose, answer))
             self._area.add(button)
