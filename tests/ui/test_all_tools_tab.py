@@ -330,6 +330,8 @@ async def test_a_tool_of_a_server_is_tried_with_two_presses(theme: Theme) -> Non
         assert tab.details.row.name == "read"  # it is on, and changes nothing
         assert {row.tool.server for row in tab.table.rows} == {"files"}
         assert len(tab.table.rows) == 3
+        assert tab.table.rows[tab.table.currentIndex().row()].name == "read"
+        assert tab.table.picked == []
         button(tab.details, "Try it").click()
         await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
         assert "Reads <b>a file</b>." in words(desk.window.context.sheets.panel)

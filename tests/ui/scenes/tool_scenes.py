@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermiss
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
-from tooltray.ui.kit.destinations import OpenTool, Servers, TryTool
+from tooltray.ui.kit.destinations import OpenTool, Servers, ToolsOf, TryTool
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.all_tools_tab import PROMPTS, RESOURCES
 from tooltray.ui.tools.try_sheet import TrySheet
@@ -163,6 +163,15 @@ async def tools_allowed(theme: Theme) -> Shot:
     desk.window.context.go(OpenTool("edit_file"))
     tab = desk.all_tools.tools
     await until(lambda: tab.details is not None and tab.details._is_read and tab.details.row.approval)
+    return Shot(desk)
+
+
+async def tools_to_try(theme: Theme) -> Shot:
+    """Where "Try a tool…" of a server leads to."""
+    desk = await opened(theme)
+    desk.window.context.go(ToolsOf("github"))
+    tab = desk.all_tools.tools
+    await until(lambda: tab.details is not None and tab.details._is_read)
     return Shot(desk)
 
 
@@ -353,6 +362,7 @@ SCENES = (
     tools,
     tools_small,
     tools_allowed,
+    tools_to_try,
     tool_details,
     tool_details_small,
     tool_details_for_views,

@@ -32,11 +32,11 @@ class ApiSection(Section):
         theme = context.theme
         text = tr("Scripts and other programs on this computer can do what you can do here.")
         super().__init__(context, tr("Programs"), Label(theme, text, "caption", "muted", wrap=True))
-        self._read, self._address, self._is_shown = read, "", False
+        self._read, self._address = read, ""
         box = Surface(theme)
         self._lines = column(box, margins=(16, 0, 16, 0))
         self._switch = Switch(theme, tr("Let programs control Tooltray"))
-        self._switch.clicked.connect(self._on_switched)
+        self._switch.clicked.connect(lambda is_on: self.run(self.hub.access.set_api_enabled(is_on, None), then=self._read))
         text = tr("Over HTTP, with tokens of their own.")
         self._lines.addWidget(setting_row(theme, tr("Let programs control Tooltray"), text, self._switch))
         self._details = QWidget()
@@ -54,22 +54,14 @@ class ApiSection(Section):
         self._url.setFont(self._theme.font("mono" if http.api_url else "caption"))
         self._copy.setVisible(bool(http.api_url))
         if not http.is_api_enabled:
-            self.hide_token()
+            self.show_token("")
 
     def show_token(self, token: str) -> None:
-        """Shows the token, since the user has requested it, until the user hides it."""
-        self._is_shown = True
+        """Shows the token, since the user has requested it, until the user hides it; empty: hides it."""
         self._whole.set_text(token)
-        self._whole.show()
-        self._hidden.hide()
-        self._show.set_face(tr("Hide"), "")
-
-    def hide_token(self) -> None:
-        self._is_shown = False
-        self._whole.set_text("")
-        self._whole.hide()
-        self._hidden.show()
-        self._show.set_face(tr("Show"), "")
+        self._whole.setVisible(bool(token))
+        self._hidden.setVisible(not token)
+        self._show.set_face(tr("Hide") if token else tr("Show"), "")
 
     async def read_tokens(self) -> None:
         """Reads the programs' tokens, and shows them."""
@@ -77,7 +69,7 @@ class ApiSection(Section):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.hide_token()
+        self.show_token("")
 
     def _add_details(self) -> None:
         theme = self._theme
@@ -86,7 +78,7 @@ class ApiSection(Section):
         self._url = ElidedLabel(theme, "", "mono", "secondary", mode=middle)
         self._url.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._copy = IconButton(theme, "copy", tr("Copy the programs' address"), small=True)
-        self._copy.clicked.connect(self._on_copy)
+        self._copy.clicked.connect(lambda: self.context.copy(self._address, tr("The address is copied")))
         self._hidden = Label(theme, HIDDEN, "mono", "secondary")
         self._hidden.setAccessibleName(tr("It is hidden"))
         self._whole = CodeLabel(theme)
@@ -121,16 +113,9 @@ class ApiSection(Section):
         lines.addWidget(self._asked)
         lines.addSpacing(12)
 
-    def _on_copy(self) -> None:
-        self.context.copy(self._address, tr("The address is copied"))
-
-    def _on_switched(self, is_on: bool) -> None:
-        """Switches programs' access on or off; trusted tokens stay trusted."""
-        self.run(self.hub.access.set_api_enabled(is_on, None), then=self._read)
-
     def _on_show(self) -> None:
-        if self._is_shown:
-            self.hide_token()
+        if self._whole.accessibleName():
+            self.show_token("")
         else:
             self.run(self._show_token())
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import partial
 from typing import cast
 
-import msgspec
 from PySide6.QtCore import QDate, QLocale, Qt
 from PySide6.QtWidgets import QWidget
 
@@ -31,15 +30,8 @@ DAY_S = 86_400.0
 DAYS = ("30", "90", "365")
 
 
-class TokenLine(msgspec.Struct, frozen=True):
-    """A line about one token.
-
-    Attributes:
-        text: what it may do, and until when.
-    """
-
-    name: str
-    text: str
+TokenLine = tuple[str, str]
+"""A line about one token: its name; what it may do, and until when."""
 
 
 class TokenList(QWidget):
@@ -69,17 +61,17 @@ class TokenList(QWidget):
             return
         self._lines = tuple(tokens)
         clear(self._rows)
-        for each in tokens:
+        for name, text in tokens:
             revoke = Button(self._theme, tr("Revoke"), small=True)
-            revoke.setAccessibleName(tr("Revoke the token {name}", name=each.name))
-            revoke.clicked.connect(partial(self._revoke, each.name))
+            revoke.setAccessibleName(tr("Revoke the token {name}", name=name))
+            revoke.clicked.connect(partial(self._revoke, name))
             self._rows.addWidget(divider())
-            self._rows.addWidget(setting_row(self._theme, each.name, each.text, revoke))
+            self._rows.addWidget(setting_row(self._theme, name, text, revoke))
 
 
 def client_line(token: ClientTokenSnapshot) -> TokenLine:
     used = tr("last used {when}", when=moment(token.used_at, datetime.now())) if token.used_at else tr("not used since Tooltray started")
-    return TokenLine(token.name, f"{tr('Made on {date}', date=_date(token.created_at))} · {used}")
+    return (token.name, f"{tr('Made on {date}', date=_date(token.created_at))} · {used}")
 
 
 def program_line(token: ApiTokenSnapshot) -> TokenLine:
@@ -90,7 +82,7 @@ def program_line(token: ApiTokenSnapshot) -> TokenLine:
         parts.append(tr("it has ended"))
     elif token.expires_at is not None:
         parts.append(tr("until {date}", date=_date(token.expires_at)))
-    return TokenLine(token.name, " · ".join(parts))
+    return (token.name, " · ".join(parts))
 
 
 def client_entry(http: HttpStatus, token: str) -> str:

@@ -43,6 +43,7 @@ from tooltray.ui.widgets.table import Table
 T = TypeVar("T")
 ROOMS = {7: 1060, 6: 928, 3: 832, 5: 748, 2: 664}
 """The width in px below which a column is left to the details, by its place: who used it, when, its tokens, Change…, its server."""
+NAME = 1  # column
 ROW_HEIGHT = 46  # px: a name, and what the tool does below it
 DRAWN_AFTER_MS = 30  # several lists arrive together, and are drawn once
 USE_READ_AFTER_MS = 2_000  # after a call; a busy hub has hundreds in that time, and the page shows when a tool was used last
@@ -268,14 +269,16 @@ class ToolsTab(Page):
         self._rows = said.rows_of(self._tools or (), self._costs, self._uses, self._approvals or {})
         servers = sorted({row.tool.server for row in self._rows}, key=str.casefold)
         self._server.set_options([("", tr("All servers")), *((name, name) for name in servers)])
-        if self._wanted_server in servers:
-            self._server.choose(self._wanted_server)
-            self.filters.choose(said.ALL)
-            self._open(min((row for row in self._rows if row.key[0] == self._wanted_server), key=said.danger))
+        wanted = self._wanted_server if self._wanted_server in servers else ""
+        if wanted:
             self._wanted_server = ""
+            self._server.choose(wanted)
+            self.filters.choose(said.ALL)
         self._draw_hint()
         self._draw_unknown()
         self._draw_rows()
+        if wanted:
+            self._open(min((row for row in self._rows if row.key[0] == wanted), key=said.danger))
         self._show_wanted()
         if (details := self.details) is not None:
             current = next((row for row in self._rows if row.key == details.key), None)
@@ -329,6 +332,8 @@ class ToolsTab(Page):
     # what a person wants
 
     def _open(self, row: ToolRow) -> None:
+        if row in self.table.rows:
+            self.table.setCurrentIndex(self.table.model().index(self.table.rows.index(row), NAME))
         details = ToolDetails(self.context, row, try_tool=self.try_tool, change=self._on_change)
         details.close_requested.connect(self._close_details)
         self._split.open_details(details)

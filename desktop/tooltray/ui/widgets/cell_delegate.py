@@ -145,7 +145,7 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.CHIP:
                 word, tone = value
                 if tone:
-                    room = int(cell.width()) + PADDING - CHIP_EDGES  # the space before the next column may be used
+                    room = int(cell.width()) + 2 * PADDING - CHIP_EDGES  # the paddings may be used, up to the next column
                     word = theme.metrics("caption_strong").elidedText(word, Qt.TextElideMode.ElideRight, room)
                     paint_chip(painter, theme, cell.left(), middle, word, tone, self._chip_fill)
                 else:
