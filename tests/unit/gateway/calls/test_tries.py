@@ -79,8 +79,11 @@ async def test_what_goes_nowhere_is_a_response_that_says_so(parts: HubParts) -> 
     assert "no_such_folder" in await refusal(parts.presenter.try_tool("t1", "get_it", {}, project="/no_such_folder"))
 
 
-async def test_progress_is_told_under_the_attempt_s_id_and_not_too_often(parts: HubParts, program: ScriptedServer) -> None:
-    go_on = asyncio.Event()
+async def test_progress_is_told_under_the_attempt_s_id_and_not_too_often(
+    parts: HubParts, program: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, ended, end = asyncio.Event(), list[ToldProgress](), ToldProgress.end
+    monkeypatch.setattr(ToldProgress, "end", lambda progress: (ended.append(progress), end(progress)))
 
     async def work(copy: Any, params: Any) -> Any:
         token = params["_meta"]["progressToken"]
@@ -95,8 +98,10 @@ async def test_progress_is_told_under_the_attempt_s_id_and_not_too_often(parts: 
     running = asyncio.ensure_future(parts.presenter.try_tool("t1", "get_it", {}))
     last = await parts.heard.event(TryProgressed, count=1, progress=8.0)
     assert parts.heard.of(TryProgressed) == [TryProgressed("t1", 1.0, 9.0, "on  it"), last]
+    assert not ended
     go_on.set()
     assert said(await running) == "done"
+    assert len(ended) == 1
 
 
 async def test_a_try_that_is_given_up_is_given_up_by_its_server_too(parts: HubParts, program: ScriptedServer) -> None:
@@ -158,6 +163,15 @@ async def test_the_caller_answers_nothing_but_elicitations(parts: HubParts) -> N
     caller.tell("notifications/message", Raw(b"{}"))
     assert not caller.can_answer("elicitation/create")
     assert "no client can answer" in loaded((await caller.ask("elicitation/create", dump({}))).error)["message"]
+
+
+async def test_nothing_is_told_of_an_attempt_that_has_ended(parts: HubParts) -> None:
+    progress = ToldProgress("t", parts.bus, every_s=0.0)
+    for step in (1, 2):
+        progress.take(dump({"progress": step}))
+    progress.end()
+    await settled()
+    assert parts.heard.of(TryProgressed) == [TryProgressed("t", 1.0)]
 
 
 async def test_after_a_pause_progress_is_told_at_once_again(parts: HubParts) -> None:

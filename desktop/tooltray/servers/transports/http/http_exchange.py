@@ -245,17 +245,14 @@ class HttpExchange:
 
     async def _read_events(self, response: ClientResponse) -> None:
         reader = EventReader()
-        try:
-            with intake(response, self._session.dispatcher.unsent.all) as holds:
-                async with asyncio.timeout(None) as linger:
-                    async for chunk in response.content.iter_any():
-                        for event in reader.feed(chunk):
-                            self._take_event(response, event)
-                        await holds(reader.waiting_bytes)
-                        if linger.when() is None and not self._is_unanswered:
-                            linger.reschedule(asyncio.get_running_loop().time() + LINGER_S)
-        except TimeoutError:
-            response.close()  # answered, but the server keeps it open
+        with contextlib.suppress(TimeoutError), intake(response, self._session.dispatcher.unsent.all) as holds:
+            async with asyncio.timeout(None) as linger:  # for a server that keeps the stream open after its answer
+                async for chunk in response.content.iter_any():
+                    for event in reader.feed(chunk):
+                        self._take_event(response, event)
+                    await holds(reader.waiting_bytes)
+                    if linger.when() is None and not self._is_unanswered:
+                        linger.reschedule(asyncio.get_running_loop().time() + LINGER_S)
 
     def _take_event(self, response: ClientResponse, event: Event) -> None:
         self._last_event_id = self._last_event_id if event.id is None else event.id

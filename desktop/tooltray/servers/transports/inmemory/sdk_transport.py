@@ -215,8 +215,7 @@ class SdkTransport:
         return ConnectionFailure(Problem(title, end.how, hint), is_lasting=end.is_start, how=end.how, words=words)
 
     def _on_ended(self, end: End) -> None:
-        """Reports the end. All output from before the end has arrived already, or is delivered now."""
-        self._finish_output()
+        """Reports the end. All output from before the end has arrived already, except for a line without an end."""
         self._sink.finish()
         if not self._is_closing:
             self._end = end
@@ -224,11 +223,6 @@ class SdkTransport:
             why = Phrase("{how}: {words}", how=end.how, words=words) if words else end.how
             self._dispatcher.connection_lost(Phrase("server '{name}' has ended: {why}", name=self._name, why=why))
         self._ended.set()
-
-    def _finish_output(self) -> None:
-        assert self._connection, "it was opened"
-        self._connection.console.finish()
-        self._lines.finish()
 
     async def close(self) -> None:
         """Ends the server's input, then cancels its task, then leaves its thread behind."""
@@ -242,7 +236,8 @@ class SdkTransport:
         self._source.close()
         if await self._ends(connection):
             await asyncio.to_thread(connection.wait_for_end, GRACE_FOR_THREAD_S)
-        self._finish_output()
+        connection.console.finish()
+        self._lines.finish()
 
     async def _ends(self, connection: "_Connection") -> bool:
         """Reports whether the server ended, at the latest when its task was cancelled."""

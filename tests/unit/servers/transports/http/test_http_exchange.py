@@ -21,7 +21,7 @@ from tests.fakes.http_server import (
 )
 
 from tooltray.protocol.eras import PROTOCOL_VERSION_KEY
-from tooltray.servers.transports.http import http_connections, http_exchange, http_failures
+from tooltray.servers.transports.http import bodies, http_connections, http_exchange, http_failures
 
 MODERN = "2026-07-28"
 META = {PROTOCOL_VERSION_KEY: MODERN}
@@ -62,6 +62,20 @@ async def test_a_result_of_20_mb_in_one_event_arrives_whole() -> None:
         await client.initialize()
         reply = await client.call("tools/call")
         assert len(reply.result) == 20_000_000 + len('{"text": ""}')
+
+
+async def test_an_event_without_an_end_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MAX_SERVER_LINE_BYTES", 1000)
+
+    async def call(hit: Hit) -> web.StreamResponse:
+        stream = await hit.stream()
+        await stream.response.write(b"data: " + b"y" * 2000)
+        return stream.response
+
+    async with serving() as server, connected(server.url) as client:
+        server.on["tools/call"] = call
+        await client.initialize()
+        assert "beyond the limit of 1,000 bytes" in message_of(await client.call("tools/call"))
 
 
 async def test_a_stream_that_the_server_keeps_open_after_the_reply_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:

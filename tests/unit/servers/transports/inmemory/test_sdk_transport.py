@@ -216,7 +216,8 @@ async def test_what_cannot_be_made_says_why_and_is_not_tried_again(start: Start,
     failure = server.transport.failure
     assert failure is not None
     assert failure.is_lasting
-    assert says in str(failure.problem)
+    assert failure.problem.title.startswith("'thing' did not start: ")
+    assert says in failure.problem.title
 
 
 async def test_a_callable_without_parameters_is_called_without_arguments(start: Start) -> None:
@@ -240,7 +241,7 @@ async def test_what_ends_a_server_that_runs_ends_it_alone_and_is_said(start: Sta
     failure = server.transport.failure
     assert failure is not None
     assert not failure.is_lasting
-    assert says in f"{failure.problem}"
+    assert failure.problem.title == f"'thing' ended: {says}"
     again = await start()
     assert await again.call("say", text="back") == "back"
 
