@@ -321,7 +321,7 @@ class JointListing:
         called = self._called_by_views(named)
         met = {name: route for name, route in named if called.get(name, set()) - {route.server}}
         keys = {name: tool_settings.other_key(route.server, route.definition.name, name) for name, route in met.items()}
-        given = await finish_in_thread(self._names.publish, keys.values())
+        given = await finish_in_thread(self._names.publish, keys.values()) if keys else {}
         told = [(given[keys[name]] if name in keys else name, route) for name, route in named]
         return sorted(told, key=_by_name)
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Raw
 
-from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.envelope import NOTHING, load
 
 LONGEST_TARGET = 120  # characters
 TARGET_BELOW_BYTES = 2**18  # of params; finding the ends of all values in more would cost the journal's thread milliseconds
@@ -48,6 +48,10 @@ class _Call(msgspec.Struct):
     arguments: Raw = NOTHING
 
 
+_CALL = msgspec.json.Decoder(_Call)
+_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+
+
 def target_of(params: Raw) -> str:
     """Returns the target; empty if it is not known. It is neither masked nor cleaned for display yet. `params`: of `tools/call`, as
     JSON.
@@ -55,9 +59,9 @@ def target_of(params: Raw) -> str:
     if not params or len(memoryview(params)) > TARGET_BELOW_BYTES:
         return ""
     try:
-        given = msgspec.json.decode(arguments_of(params) or b"{}", type=dict[str, Raw])
-        named = {plain_name(name): raw for name, raw in given.items() if len(memoryview(raw)) <= LONGEST_VALUE_BYTES}
-        return _line({name: msgspec.json.decode(raw) for name, raw in named.items() if name in _KNOWN})
+        given = _MEMBERS.decode(arguments_of(params) or b"{}")
+        known = {name: raw for each, raw in given.items() if (name := plain_name(each)) in _KNOWN}
+        return _line({name: load(raw) for name, raw in known.items() if len(memoryview(raw)) <= LONGEST_VALUE_BYTES}) if known else ""
     except (ValueError, RecursionError):
         return ""
 
@@ -65,7 +69,7 @@ def target_of(params: Raw) -> str:
 def arguments_of(params: Raw) -> Raw:
     """Returns the arguments of a `tools/call`; empty if it has none, or the params are malformed."""
     try:
-        return msgspec.json.decode(params or b"{}", type=_Call).arguments
+        return _CALL.decode(params or b"{}").arguments
     except (ValueError, RecursionError):
         return NOTHING
 
