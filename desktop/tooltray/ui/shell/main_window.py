@@ -204,7 +204,7 @@ class MainWindow(QMainWindow):
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)
         context.notices.resume_requested.connect(partial(self.pause, False))
-        context.notices.report_requested.connect(self._on_report_copied)
+        context.notices.report_requested.connect(lambda report: context.copy(report, tr("The report is copied")))
         context.notices.retry_requested.connect(self.retry_requested)
         for index in range(len(PAGES)):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
@@ -237,9 +237,6 @@ class MainWindow(QMainWindow):
     def _on_problem_reported(self, report: ProblemReported) -> None:
         if not report.server:  # a server's problem stands on its card
             self.context.notices.add_notice(report.problem)
-
-    def _on_report_copied(self, report: str) -> None:
-        self.context.copy(report, tr("The report is copied"))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if self._dropped_bundle(event):

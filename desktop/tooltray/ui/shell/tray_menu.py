@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityEntry, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
@@ -82,6 +83,7 @@ def _mb(size: int) -> str:
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
 SHOWN_WAITING = SHOWN_CALLS = 3
+NOTHING = Phrase("")
 
 
 class ServerEntry(QMenu):
@@ -152,7 +154,7 @@ class TrayMenu(QMenu):
         super().__init__()
         self._theme, self._wishes = theme, wishes
         self._entries: dict[str, ServerEntry] = {}
-        self._icons: dict[QAction, str] = {}
+        self._fixed: dict[QAction, tuple[str, Phrase]] = {}  # with their icons and texts
         self._is_paused = False
         self._waiting: tuple[object, ...] = ()
         self._now: tuple[object, ...] = ()
@@ -162,44 +164,33 @@ class TrayMenu(QMenu):
         self.addSeparator()
         self._after_waiting = self.addSeparator()
         self._after_now = self.addSeparator()
-        self._more = self._add("more")
+        self._more = self._add("more", NOTHING, self._way_to(Servers()))
         self._after_servers = self.addSeparator()
         self._pause = PauseMenu(theme, self)
         self._pause.chosen.connect(self.pause_requested)
         self.addMenu(self._pause)
-        self._resume = self._add("play")
-        self._copy = self._add("copy")
+        self._resume = self._add("play", Phrase("Resume all servers"), lambda: self.pause_requested.emit(False, None))
+        self._add("copy", Phrase("Copy entry for a client"), self.entry_copy_requested.emit)
         self.addSeparator()
         self._load = self.addAction("")
         self._load.setEnabled(False)
         self._load.setVisible(False)
-        self._open = self._add("external")
-        self._settings = self._add("settings")
-        self._about = self._add("info")
-        self._quit = self._add("power")
+        self._add("external", Phrase("Open Tooltray"), self.open_requested.emit)
+        self._add("settings", Phrase("Settings"), self._way_to(Settings()))
+        self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
+        self._quit = self._add("power", Phrase("Quit"), self.quit_requested.emit)
         self._lines: dict[str, list[QAction]] = {"waiting": [], "now": []}
         for separator in (self._after_waiting, self._after_now):  # a desktop that draws the menu itself would show two in a row
             separator.setVisible(False)
         self.retranslate()
         theme.changed.connect(self._tint)
         self._tint()
-        self._resume.triggered.connect(self._on_resume)
-        self._copy.triggered.connect(self.entry_copy_requested)
-        self._more.triggered.connect(self._way_to(Servers()))
-        self._open.triggered.connect(self.open_requested)
-        self._settings.triggered.connect(self._way_to(Settings()))
-        self._about.triggered.connect(self._way_to(Settings("about")))
-        self._quit.triggered.connect(self.quit_requested)
 
     def retranslate(self) -> None:
         """Updates the fixed texts to the current language; `show_hub` updates the others."""
         self._pause.retranslate()
-        self._resume.setText(tr("Resume all servers"))
-        self._copy.setText(tr("Copy entry for a client"))
-        self._open.setText(tr("Open Tooltray"))
-        self._settings.setText(tr("Settings"))
-        self._about.setText(tr("About Tooltray"))
-        self._quit.setText(tr("Quit"))
+        for action, (_, text) in self._fixed.items():
+            action.setText(say(text))
         self._show_servers([])
 
     def show_hub(self, phase: HubPhase, snapshot: HubSnapshot | None) -> None:
@@ -291,14 +282,12 @@ class TrayMenu(QMenu):
     def _way_to(self, place: Destination) -> Callable[[], None]:
         return lambda: self.place_requested.emit(place)
 
-    def _add(self, icon: str) -> QAction:
+    def _add(self, icon: str, text: Phrase, slot: Callable[[], object]) -> QAction:
         action = self.addAction("")
-        self._icons[action] = icon
+        action.triggered.connect(lambda: slot())
+        self._fixed[action] = (icon, text)
         return action
 
     def _tint(self) -> None:
-        for action, icon in self._icons.items():
+        for action, (icon, _) in self._fixed.items():
             action.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
-
-    def _on_resume(self) -> None:
-        self.pause_requested.emit(False, None)
