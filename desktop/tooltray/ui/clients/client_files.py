@@ -3,7 +3,7 @@ connecting or disconnecting changes before it is done, and then the outcome."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -48,11 +48,9 @@ def diff_lines(diff: str) -> list[str]:
 
 
 class EditBlock(Surface):
-    """The block of one file: its change, the difference, and a box. `changed`: the box was ticked or cleared."""
+    """The block of one file: its change, the difference, and a box; `changed` is called when the box was ticked or cleared."""
 
-    changed = Signal()
-
-    def __init__(self, theme: Theme, edit: ClientEdit, name: str) -> None:
+    def __init__(self, theme: Theme, edit: ClientEdit, name: str, changed: Callable[[], object]) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
         self.edit = edit
         layout = column(self, margins=(14, 10, 14, 12), spacing=8)
@@ -61,7 +59,7 @@ class EditBlock(Surface):
         self._tick.setChecked(self.can_be_made and not edit.needs_own_yes)
         self._tick.setEnabled(self.can_be_made)
         self._tick.setAccessibleDescription(visible_path(edit.path))
-        self._tick.clicked.connect(self.changed)
+        self._tick.clicked.connect(changed)
         head.addWidget(self._tick, 1)
         if edit.needs_own_yes:
             head.addWidget(Chip(theme, tr("Under version control"), "warning"))
@@ -144,8 +142,7 @@ class EditsSheet(SheetView):
     def _build(self, count: int = 1) -> None:
         """Builds some blocks, and the others after pending events: thirty diffs take half a second."""
         for edit in self._waiting[:count]:
-            block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client))
-            block.changed.connect(self._draw)
+            block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client), self._draw)
             self._blocks.append(block)
             self.body.addWidget(block)
         self._waiting = self._waiting[count:]

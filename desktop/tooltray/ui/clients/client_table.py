@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QModelIndex, QRectF, Qt, Signal
+from PySide6.QtCore import QModelIndex, QRectF, Qt
 from PySide6.QtGui import QActionGroup, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QMenu, QStyleOptionViewItem
 
@@ -35,11 +35,13 @@ def profile_options(client: str, profiles: Sequence[str]) -> list[tuple[str, str
 
 
 class ClientTable(Table):
-    """A table of AI clients. `profile_chosen`: a row and the chosen profile, or NEW."""
+    """A table of AI clients.
 
-    profile_chosen = Signal(object, str)
+    Args:
+        choose: gets a row and the profile that the user chose for it, or NEW.
+    """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, choose: Callable[[ClientRow, str], object]) -> None:
         columns = [
             Column(tr("Client"), lambda row: _others(row) if isinstance(row, OtherClients) else row.name, Kind.TEXT),
             Column(tr("State"), _of_client(said.state_look, NO_LOOK), Kind.STATE, WIDTHS[STATE], _of_client(said.state_tip, "")),
@@ -48,7 +50,7 @@ class ClientTable(Table):
             Column("", _of_client(said.button_word, ""), Kind.BUTTON, WIDTHS[BUTTON]),
         ]
         super().__init__(theme, columns, tr("Clients"), lambda row: row.key)
-        self._theme = theme
+        self._theme, self._choose_profile = theme, choose
         self._profiles: Sequence[str] = ()
         self.setItemDelegate(ClientDelegate(theme, self, columns))
 
@@ -120,7 +122,7 @@ class ClientTable(Table):
 
     def _on_profile(self, row: ClientRow, chosen: str) -> None:
         if row.kind is not None and chosen != row.kind.profile:
-            self.profile_chosen.emit(row, chosen)
+            self._choose_profile(row, chosen)
 
 
 class ClientDelegate(CellDelegate):

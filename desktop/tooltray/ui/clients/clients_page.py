@@ -95,7 +95,7 @@ class ClientsPage(Page):
         self._stack = QStackedWidget()
         self._split = SplitView(self._stack)
         layout.addWidget(NoticesAbove(self._fault, self._split), 1)
-        self.table = ClientTable(theme)
+        self.table = ClientTable(theme, self.choose_profile)
         self._waiting = EmptyState(theme, tr("Looking for AI clients…"), tr("This takes a moment at most."), [])
         copy = ("copy", tr("Copy the entry for an AI client"), tr("Paste it into one that Tooltray does not know"))
         text = tr("Tooltray looked for the settings of every supported client.")
@@ -123,7 +123,6 @@ class ClientsPage(Page):
         self._nothing.way_chosen.connect(lambda way: self._unfold() if way else self.context.links.entry_copy_requested.emit())
         self.table.row_chosen.connect(self._on_row)
         self.table.pressed.connect(self._on_button)
-        self.table.profile_chosen.connect(self.choose_profile)
         self._split.closed.connect(self.table.setFocus)
 
     @property

@@ -3,7 +3,6 @@ visible ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
 from tooltray.foundation.events import ImportProgressed
@@ -28,13 +27,9 @@ MOST_PROBLEMS = 3  # in full
 
 
 class CandidateTable(Table):
-    """A table of candidates. `switched` carries a candidate and whether to import it; `looked_at` the candidate with the keyboard or the
-    pointer.
-    """
+    """A table of candidates. `switched` carries a candidate and whether to import it; `look` gets the current candidate."""
 
-    looked_at = Signal(object)
-
-    def __init__(self, theme: Theme, names: Mapping[str, str], chosen: set[str]) -> None:
+    def __init__(self, theme: Theme, names: Mapping[str, str], chosen: set[str], look: Callable[[ImportCandidate], object]) -> None:
         def is_chosen(candidate: ImportCandidate) -> bool | None:
             return candidate.id in chosen if said.can_be_chosen(candidate) else None
 
@@ -45,8 +40,10 @@ class CandidateTable(Table):
             Column(tr("Found in"), lambda candidate: said.found_in(candidate, names), Kind.QUIET, 140, _tip(names)),
             Column(tr("To know"), said.note_chip, Kind.CHIP, 142, lambda candidate: "\n".join(said.notes(candidate))),
         ]
-        name = tr("Servers that can be imported")
-        super().__init__(theme, columns, name, lambda each: each.id, in_card=True, has_header=True, row_height=ROW)
+        self._look = look
+        super().__init__(
+            theme, columns, tr("Servers that can be imported"), lambda each: each.id, in_card=True, has_header=True, row_height=ROW
+        )
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
 
     def make_room(self, rows: int) -> None:
@@ -56,7 +53,7 @@ class CandidateTable(Table):
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
         if current.isValid():
-            self.looked_at.emit(self.rows[current.row()])
+            self._look(self.rows[current.row()])
 
 
 def _tip(names: Mapping[str, str]) -> Callable[[ImportCandidate], str]:

@@ -2,7 +2,7 @@
 frozen snapshots.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import PurePath
 
@@ -23,7 +23,6 @@ from tooltray.ui.projects.file_sheet import FileSheet, ReloadSheet
 from tooltray.ui.projects.file_words import FolderRow, folder_rows
 from tooltray.ui.projects.trust_sheet import TrustSheet
 from tooltray.ui.state_language import needs_person
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
@@ -40,16 +39,11 @@ MOST_FILES = 10  # that have problems; the list of files says which others have
 
 
 class FileProblems(QWidget):
-    """The problems of files.
+    """The problems of files; the tab opens a file, or the sheet with everything of it."""
 
-    Args:
-        open_file: gets the path of a file that the user wants to open.
-        open_sheet: gets a file of which the user wants to see everything.
-    """
-
-    def __init__(self, theme: Theme, *, open_file: Callable[[str], object], open_sheet: Callable[[ServerFileSnapshot], object]) -> None:
+    def __init__(self, tab: "ProjectsTab") -> None:
         super().__init__()
-        self._theme, self._open_file, self._open_sheet = theme, open_file, open_sheet
+        self._theme, self._tab = tab.context.theme, tab
         self._shown: tuple[ServerFileSnapshot, ...] = ()
         self._layout = column(self)
 
@@ -83,7 +77,7 @@ class FileProblems(QWidget):
         line.addLayout(words, 1)
         button = Button(theme, tr("Open"), icon="external", small=True)
         button.setAccessibleName(tr("Open {file}", file=said.problem_place(file, problem)))
-        button.clicked.connect(lambda: self._open_file(file.path))
+        button.clicked.connect(lambda: self._tab.open_file(file.path))
         line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return widget
 
@@ -91,7 +85,7 @@ class FileProblems(QWidget):
         widget = QWidget()
         line = row(widget, margins=(26, 6, 0, 6))
         button = Button(self._theme, many(count, "1 more problem", "{count} more problems"), "link", small=True)
-        button.clicked.connect(lambda: self._open_sheet(file))
+        button.clicked.connect(lambda: self._tab.open_sheet(file))
         line.addWidget(button)
         line.addStretch(1)
         return widget
@@ -131,7 +125,7 @@ class ProjectsTab(Page):
             hub.on_any((ServerFilesChanged,), look, self)
         hub.on_any((ConfigChanged,), self.look_again, self)
         hub.snapshot_changed.connect(self._on_hub_changed)
-        wishes.file_requested.connect(self._open_file)
+        wishes.file_requested.connect(self.open_file)
         wishes.file_place_requested.connect(self._open_place)
         wishes.trust_requested.connect(lambda _server: self.open_trust(""))
         wishes.refusal_requested.connect(self._on_refusal_requested)
@@ -253,7 +247,7 @@ class ProjectsTab(Page):
         toast = tr("Refused: {names}", names=server)
         self.context.run(self.hub.files.distrust_entries("", server), then=self._read, toast=toast)
 
-    def _open_file(self, path: str) -> None:
+    def open_file(self, path: str) -> None:
         """Opens a file with the user's program for it."""
         self._open(path, tr("No program opens this file. Its path is copied."))
 
@@ -265,7 +259,8 @@ class ProjectsTab(Page):
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
             self.context.copy(path, otherwise)
 
-    def _open_sheet(self, file: ServerFileSnapshot) -> None:
+    def open_sheet(self, file: ServerFileSnapshot) -> None:
+        """Opens the sheet of a file."""
         self.context.sheets.show(FileSheet(self.context, file))
 
     def _fill(self, table: Table, rows: Sequence[object]) -> None:
@@ -278,11 +273,11 @@ class ProjectsTab(Page):
         area = self._area = ReadingScroll(tr("Projects"), spacing=20)
         body = area.body
         body.addWidget(self._folder_list())
-        self._problems = FileProblems(theme, open_file=self._open_file, open_sheet=self._open_sheet)
+        self._problems = FileProblems(self)
         text = tr("Faulty entries are ignored; the rest is used, and running servers keep running.")
         self._wrong = card_section(self._theme, body, tr("Problems"), text, self._problems)
         self._files = self._table(self._file_columns(), tr("Files with servers"), lambda each: each.path)
-        self._files.row_chosen.connect(self._open_sheet)
+        self._files.row_chosen.connect(self.open_sheet)
         text = tr("Your settings, the .mcp.json of projects that clients work on, and files given at the start.")
         self._used = card_section(self._theme, body, tr("Files with servers"), text, self._files)
         again = Button(theme, tr("Read again…"), "ghost", "refresh", small=True)
@@ -346,7 +341,7 @@ class ProjectsTab(Page):
         if row.requests:
             self.open_trust(row.path)
         elif (file := next((each for each in self._found if row.trusted is not None and each.project == row.path), None)) is not None:
-            self._open_sheet(file)
+            self.open_sheet(file)
 
     def _on_action(self, row: FolderRow) -> None:
         """Opens what waits in a folder, or revokes what was allowed there."""
