@@ -598,7 +598,7 @@ async def test_what_is_typed_survives_the_way_back_and_news_of_the_same_call_and
     asked = ask()
     window = await editing(asked)
     text_field(window, "path").setPlainText("b.txt")
-    asked.prompt._line.set_diff("1", ("-disk",))
+    asked.prompt._on_asked(replace(asked.prompt._requests["1"], diff=("-disk",)))
     assert text_field(window, "path").toPlainText() == "b.txt"
     button(window, "Back").click()
     await until(lambda: "Edit a.txt?" in words(window) and "- disk" in words(window) and window.takes_answers)

@@ -60,7 +60,7 @@ class ActivityList(QWidget, View):
         layout.addLayout(self._below)
         self.table = ActivityTable(theme, context.hub.activity.get_activity, context.tasks)
         self.table.entry_chosen.connect(self.entry_chosen)
-        self.table.left_top.connect(self._on_left_top)
+        self.table.left_top.connect(self._wait)
         self.table.at_top.connect(self._on_top)
         self._nothing = Label(theme, "", "body", "muted", wrap=True)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -223,9 +223,6 @@ class ActivityList(QWidget, View):
             return ""
         is_narrowed = OUTCOMES[self.tab] or self._filter != ActivityFilter()
         return tr("Nothing matches.") if is_narrowed else tr("No activity yet. Calls from AI clients appear here.")
-
-    def _on_left_top(self, count: int) -> None:
-        self._wait(count)
 
     def _on_fell_behind(self) -> None:
         if self.table.is_at_top and not self._is_held:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
 
 from tooltray.foundation.snapshots.activity import ActivityRow
@@ -108,14 +108,11 @@ def _tip(words: Callable[[ActivityRow], str]) -> Callable[[ShownRow], str]:
 
 
 class ActivityDelegate(CellDelegate):
-    """The painter of names with the number of their repeats, and of rows that are not read yet. Fonts are made once: scrolling requests
-    them a thousand times.
-    """
+    """The painter of names with the number of their repeats, and of rows that are not read yet."""
 
     def __init__(self, theme: Theme, columns: Sequence[Column], parent: "ActivityTable", row_height: int) -> None:
         super().__init__(theme, columns, parent, PAGE_INSET, row_height)
         self._table = parent
-        self._fonts: dict[str, tuple[QFont, QFontMetrics]] = {}
         self._colors: dict[str, QColor] = {}
         theme.changed.connect(self._colors.clear)
 
@@ -159,33 +156,27 @@ class ActivityDelegate(CellDelegate):
         left += MARK + GAP
         style = "mono" if tool.is_code else "body"
         count = f"× {number(tool.count)}" if tool.count > 1 else ""
-        room = cell.right() - left - (self._font("caption_strong")[1].horizontalAdvance(count) + 16 + GAP if count else 0)
+        room = cell.right() - left - (theme.metrics("caption_strong").horizontalAdvance(count) + 16 + GAP if count else 0)
         words = QRectF(left, cell.top(), max(0.0, room), cell.height())
         self._text(painter, words, tool.name, style, "text.primary" if tool.is_code and tool.icon not in MUTED else "text.secondary")
         if count:
-            used = min(room, self._font(style)[1].horizontalAdvance(tool.name))
+            used = min(room, theme.metrics(style, tabular=style == "body").horizontalAdvance(tool.name))
             paint_chip(painter, theme, left + used + GAP + 2, cell.center().y(), count, "neutral", self._chip_fill)
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
-        font, metrics = self._font(style)
-        painter.setFont(font)
+        is_tabular = style == "body"
+        painter.setFont(self._theme.font(style, tabular=is_tabular))
         painter.setPen(self._color(color))
         is_short = len(text) * WIDEST < cell.width()
         mode = elide_mode(text, style)
         part = text[-LONGEST:] if mode is Qt.TextElideMode.ElideLeft else text[:LONGEST]
-        shown = text if is_short else metrics.elidedText(part, mode, int(cell.width()) + 1)
+        shown = text if is_short else self._theme.metrics(style, tabular=is_tabular).elidedText(part, mode, int(cell.width()) + 1)
         painter.drawText(cell, RIGHT if right else LEFT, shown)
 
     def _color(self, name: str) -> QColor:
         if name not in self._colors:
             self._colors[name] = self._theme.color(name)
         return self._colors[name]
-
-    def _font(self, style: str) -> tuple[QFont, QFontMetrics]:
-        if style not in self._fonts:
-            font = self._theme.font(style, tabular=style == "body")
-            self._fonts[style] = (font, QFontMetrics(font))
-        return self._fonts[style]
 
 
 class ActivityTable(Table):

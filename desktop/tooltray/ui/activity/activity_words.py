@@ -6,6 +6,7 @@ from functools import lru_cache
 import msgspec
 from PySide6.QtCore import QDate, QLocale
 
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import (
     OF_SERVERS,
     ActivityDetails,
@@ -152,81 +153,50 @@ ICONS = {"call": "", "question": "message", "approval": "shield", "start": "play
 """Of the kinds; a call, which is the normal case, has none."""
 
 
+KINDS = {
+    "call": Phrase("Calls"),
+    "question": Phrase("Questions"),
+    "approval": Phrase("Approvals"),
+    "start": Phrase("Starts"),
+    "stop": Phrase("Stops"),
+    "failure": Phrase("Failures"),
+}
+
+
 def kind_name(kind: str) -> str:
     """Returns the name of a kind of entries, for a filter."""
-    match kind:
-        case "call":
-            return tr("Calls")
-        case "question":
-            return tr("Questions")
-        case "approval":
-            return tr("Approvals")
-        case "start":
-            return tr("Starts")
-        case "stop":
-            return tr("Stops")
-        case _:
-            return tr("Failures")
+    return say(KINDS.get(kind, KINDS["failure"]))
+
+
+QUIET, ODD, BAD = ("", PLAIN), ("state-waiting", "warning"), ("state-error", "error")
+"""Shapes and tones: only failures and refusals have a shape and a colour."""
+FOR_A_TIME, ALWAYS = (*QUIET, Phrase("Allowed for a time")), (*QUIET, Phrase("Always allowed"))
+NO_ANSWER, CANCELLED = (*ODD, Phrase("No answer")), (*QUIET, Phrase("Cancelled"))
+FAILED, DECLINED = (*BAD, Phrase("Failed")), (*QUIET, Phrase("Declined"))
+OF_CALLS = {"ok": (*QUIET, Phrase("Done")), "error": FAILED, "refused": (*ODD, Phrase("Refused"))}
+OF_APPROVALS = {
+    "once": (*QUIET, Phrase("Allowed once")),
+    "session": (*QUIET, Phrase("Allowed for the session")),
+    **dict.fromkeys(("hour", "day", "lock", "like"), FOR_A_TIME),
+    **dict.fromkeys(("always", "reads"), ALWAYS),
+    "rule": (*QUIET, Phrase("Allowed, and a rule made of it")),
+    "refused": (*ODD, Phrase("Not allowed")),
+    "late": NO_ANSWER,
+}
+OF_QUESTIONS = {"accept": (*QUIET, Phrase("Answered")), "decline": DECLINED, "cancel": DECLINED, "error": FAILED, "late": NO_ANSWER}
+"""Outcomes of calls and servers' events, of approvals and of questions; every other one is CANCELLED."""
 
 
 def outcome_name(outcome: str) -> str:
-    """Returns the name of an outcome."""
-    match outcome:
-        case "ok":
-            return tr("Done")
-        case "error":
-            return tr("Failed")
-        case "refused":
-            return tr("Refused")
-        case _:
-            return tr("Cancelled")
+    """Returns the name of a call's outcome."""
+    return say(OF_CALLS.get(outcome, CANCELLED)[2])
 
 
 def outcome_look(entry: ActivityEntry) -> Look:
-    """Returns the look of an outcome. Only failures and refusals have a shape and a colour."""
-    if entry.kind == "approval":
-        return _approval_look(entry.outcome)
-    if entry.kind == "question":
-        return _question_look(entry.outcome)
-    if entry.kind == "failure" or entry.outcome == "error":
-        return Look("state-error", "error", tr("Failed"))
-    if entry.outcome == "refused":
-        return Look("state-waiting", "warning", tr("Refused"))
-    return Look("", PLAIN, outcome_name(entry.outcome))
-
-
-def _approval_look(outcome: str) -> Look:
-    match outcome:
-        case "once":
-            return Look("", PLAIN, tr("Allowed once"))
-        case "session":
-            return Look("", PLAIN, tr("Allowed for the session"))
-        case "hour" | "day" | "lock" | "like":
-            return Look("", PLAIN, tr("Allowed for a time"))
-        case "always" | "reads":
-            return Look("", PLAIN, tr("Always allowed"))
-        case "rule":
-            return Look("", PLAIN, tr("Allowed, and a rule made of it"))
-        case "refused":
-            return Look("state-waiting", "warning", tr("Not allowed"))
-        case "late":
-            return Look("state-waiting", "warning", tr("No answer"))
-        case _:
-            return Look("", PLAIN, tr("Cancelled"))
-
-
-def _question_look(outcome: str) -> Look:
-    match outcome:
-        case "accept":
-            return Look("", PLAIN, tr("Answered"))
-        case "decline" | "cancel":
-            return Look("", PLAIN, tr("Declined"))
-        case "error":
-            return Look("state-error", "error", tr("Failed"))
-        case "late":
-            return Look("state-waiting", "warning", tr("No answer"))
-        case _:
-            return Look("", PLAIN, tr("Cancelled"))
+    """Returns the look of an outcome."""
+    looks = {"approval": OF_APPROVALS, "question": OF_QUESTIONS}.get(entry.kind, OF_CALLS)
+    icon, tone, word = looks.get(entry.outcome, CANCELLED) if entry.kind != "failure" else FAILED
+    return Look(icon, tone, say(word))
 
 
 def row_time(row: ActivityRow) -> str:
@@ -242,17 +212,16 @@ def spoken(row: ActivityRow) -> str:
     return tr("{name}, {count} times", name=name, count=number(row.count)) if row.count > 1 and not row.servers else name
 
 
+ALLOWED_BY = {
+    "rules": Phrase("Your settings: it runs without asking"),
+    "grant": Phrase("A permission that you gave earlier"),
+    "person": Phrase("You, when it asked"),
+}
+
+
 def allowed_by(details: ActivityDetails) -> str:
     """Returns what let a call through."""
-    match details.allowed_by:
-        case "rules":
-            return tr("Your settings: it runs without asking")
-        case "grant":
-            return tr("A permission that you gave earlier")
-        case "person":
-            return tr("You, when it asked")
-        case _:
-            return tr("Not known")
+    return say(ALLOWED_BY.get(details.allowed_by, Phrase("Not known")))
 
 
 def stages(times: ActivityTimes) -> list[tuple[str, float | None]]:

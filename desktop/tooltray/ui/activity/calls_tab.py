@@ -235,9 +235,8 @@ class CallsTab(Page):
             self._open_details(details)
 
     def _open_details(self, details: ActivityDetails) -> None:
-        pane = EntryDetails(self.context, details)
+        pane = EntryDetails(self.context, details, self._on_only)
         pane.close_requested.connect(self._on_close_details)
-        pane.only_requested.connect(self._on_only)
         self._split.open_details(pane)
         self.list.table.show_entry(details.entry.id)
 

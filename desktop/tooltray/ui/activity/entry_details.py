@@ -3,11 +3,11 @@ and names what is not known."""
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -53,14 +53,16 @@ RECORDED_S = 3600.0  # an hour: time to repeat a call and a few others
 
 
 class EntryDetails(DetailsPane):
-    """The details of an entry. `only_requested` carries a field of ActivityFilter and the only value that the list should show."""
+    """The details of an entry.
 
-    only_requested = Signal(str, str)
+    Args:
+        show_only: lists only the entries with this value of a field of ActivityFilter.
+    """
 
-    def __init__(self, context: PageContext, details: ActivityDetails) -> None:
+    def __init__(self, context: PageContext, details: ActivityDetails, show_only: Callable[[str, str], None]) -> None:
         entry = details.entry
         super().__init__(context.theme, one_line(subject(entry), LONGEST_TITLE))
-        self._context, self.shown, self._entry = context, details, entry
+        self._context, self.shown, self._entry, self._show_only = context, details, entry, show_only
         self._add_head()
         self._add_facts()
         if said := reason(entry):
@@ -129,7 +131,7 @@ class EntryDetails(DetailsPane):
         line.addWidget(value, 1)
         if field and wanted:
             only = IconButton(self._theme, "search", tr("Only {name}", name=one_line(wanted, LONGEST_NAME)), small=True)
-            only.clicked.connect(partial(self._on_only, field, wanted))
+            only.clicked.connect(lambda: self._show_only(field, wanted))
             line.addWidget(only)
         if button is not None:
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
@@ -221,9 +223,6 @@ class EntryDetails(DetailsPane):
         if not arguments or not self._entry.published:
             return ""
         return joined(["tooltray", "tools", "call", self._entry.published, arguments])
-
-    def _on_only(self, field: str, wanted: str, *_: object) -> None:
-        self.only_requested.emit(field, wanted)
 
     def _on_repeat(self) -> None:
         self._context.go(TryTool(self._entry.published, self._arguments()))

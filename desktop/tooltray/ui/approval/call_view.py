@@ -36,6 +36,15 @@ async def answer_call(hub: QtMcpPresenter, id: str, answer: str, arguments: Argu
     await hub.approvals.answer_approval(id, answer, *([] if arguments is None else [dict(arguments)]))
 
 
+async def disk_diff(hub: QtMcpPresenter, request: ApprovalSnapshot) -> tuple[str, ...]:
+    """Returns how a call would change the file on disk; only the diff of its arguments where that is unknown."""
+    if not request.diff:
+        return ()
+    with contextlib.suppress(TooltrayError):  # the engine has just ended
+        return await hub.approvals.get_approval_diff(request.id) or request.diff
+    return request.diff
+
+
 Answer = Callable[[str, Arguments | None], None]
 """Takes one of a call's choices, the answer of a rule, or "refuse", and the arguments that the user has changed, or None."""
 

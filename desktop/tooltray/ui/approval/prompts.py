@@ -1,20 +1,21 @@
 """Shows what waits for the user's approval, one request at a time, and sends the answers to the engine: tool calls, and what commands want
 to allow. Decides nothing."""
 
+import contextlib
 from typing import Generic, cast
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded
+from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, ConfirmationAsked, ConfirmationEnded
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.approval.asking_window import AskingWindow, R
-from tooltray.ui.approval.call_view import Arguments, answer_call
+from tooltray.ui.approval.call_view import Arguments, answer_call, disk_diff
 from tooltray.ui.approval.confirmation_window import ConfirmationWindow
-from tooltray.ui.kit.approval_line import ApprovalLine, disk_diff
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import GUARD_MS
@@ -32,6 +33,7 @@ class Prompt(QObject, Generic[R]):
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
         super().__init__()
         self._theme, self._hub, self._tasks, self._guard_ms = theme, hub, tasks, guard_ms
+        self._requests: dict[str, R] = {}  # that wait, in the order in which they came
         self._window: AskingWindow[R] | None = None
         self._answering = ""  # the id of a request whose answer is on its way
         self._fault: Problem | None = None  # why the last answer does not count, until there is another one or it is put away
@@ -56,10 +58,6 @@ class Prompt(QObject, Generic[R]):
 
     # what a subclass defines
 
-    @property
-    def _waiting(self) -> tuple[R, ...]:
-        raise NotImplementedError
-
     def _make_window(self) -> AskingWindow[R]:
         raise NotImplementedError
 
@@ -67,17 +65,28 @@ class Prompt(QObject, Generic[R]):
         """Sends an answer to the engine, and drops the request unless it still waits."""
         raise NotImplementedError
 
-    def _on_snapshot_changed(self) -> None:
-        raise NotImplementedError
-
     def _next(self) -> R | None:
         """Returns the request to show."""
-        return next(iter(self._waiting), None)
+        return next(iter(self._requests.values()), None)
 
     # one at a time
 
+    def _on_asked(self, request: R) -> None:
+        self._requests[request.id] = request  # one that is known keeps its place
+        self._on_changed()
+
+    def _drop(self, id: str) -> None:
+        """Removes a request that was answered or has ended; ignores an unknown one."""
+        if self._requests.pop(id, None) is not None:
+            self._on_changed()
+
+    def _on_snapshot_changed(self) -> None:
+        if self._hub.snapshot is None and self._requests:  # the engine is gone, and the requests with it
+            self._requests = {}
+            self._on_changed()
+
     def _on_changed(self) -> None:
-        self.waiting_changed.emit(self._waiting)
+        self.waiting_changed.emit(tuple(self._requests.values()))
         if not self._answering:
             self._show()
 
@@ -85,7 +94,7 @@ class Prompt(QObject, Generic[R]):
         first = self._next()
         if first is not None:
             window = self._opened()
-            window.ask(first, len(self._waiting))
+            window.ask(first, len(self._requests))
             if self._fault is not None:
                 window.show_problem(self._fault)
             if not window.isVisible():
@@ -128,26 +137,22 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
         super().__init__(theme, hub=hub, tasks=tasks, guard_ms=guard_ms)
-        self._line = ApprovalLine(hub, self)
+        hub.on(ApprovalAsked, lambda news: self._on_asked(news.request), self)
+        hub.on(ApprovalEnded, lambda news: self._drop(news.id), self)
         self._compared = ""  # the id of the last call that was compared with the file on disk
         self._is_sought = False  # the person is there: what waits quietly is shown, too, until nothing waits
         self._is_known = False  # what waited before the engine was listened to
-        self._line.changed.connect(self._on_changed)
 
     def go_there(self) -> None:
-        self._is_sought = len(self._line) > 0
+        self._is_sought = bool(self._requests)
         if self._is_sought and not self._answering:
             self._show()
         super().go_there()
 
     def answer(self, id: str, answer: str) -> None:
         """Sends an answer that was given elsewhere, "once" or "refuse", to the engine; ignores a call that no longer waits."""
-        if id in self._line and not self._answering:
+        if id in self._requests and not self._answering:
             self._on_answered(id, (answer, None))
-
-    @property
-    def _waiting(self) -> tuple[ApprovalSnapshot, ...]:
-        return self._line.waiting
 
     def _make_window(self) -> ApprovalWindow:
         return ApprovalWindow(self._theme, hub=self._hub, tasks=self._tasks, guard_ms=self._guard_ms)
@@ -155,26 +160,29 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
     async def _send(self, id: str, answer: object) -> None:
         choice, arguments = cast(tuple[str, Arguments | None], answer)
         await answer_call(self._hub, id, choice, arguments)
-        self._line.drop(id)
+        self._drop(id)
 
     def _on_snapshot_changed(self) -> None:
+        super()._on_snapshot_changed()
         is_known = self._hub.snapshot is not None
         if is_known and not self._is_known:
             self._tasks.spawn(self._catch_up(), name="approvals that wait")
         self._is_known = is_known
 
     async def _catch_up(self) -> None:
-        try:
-            self._line.add(await self._hub.approvals.get_approvals())
-        except TooltrayError:
-            return  # the engine has just left; what waited has ended with it
+        """Adds the calls that waited before; calls that are known already are newer and stay."""
+        with contextlib.suppress(TooltrayError):  # the engine has just left; what waited has ended with it
+            waited = {request.id: request for request in await self._hub.approvals.get_approvals()}
+            if self._requests != (known := waited | self._requests):
+                self._requests = known
+                self._on_changed()
 
     def _next(self) -> ApprovalSnapshot | None:
         """Returns the oldest call that is not quiet, or the oldest of all once the user has come to answer."""
-        return next((each for each in self._waiting if self._is_sought or not each.is_quiet), None)
+        return next((each for each in self._requests.values() if self._is_sought or not each.is_quiet), None)
 
     def _on_changed(self) -> None:
-        self._is_sought = self._is_sought and len(self._line) > 0
+        self._is_sought = self._is_sought and bool(self._requests)
         super()._on_changed()
 
     def _show(self) -> None:
@@ -185,7 +193,10 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
             self._tasks.spawn(self._compare(first), name="what a call would change on disk")
 
     async def _compare(self, request: ApprovalSnapshot) -> None:
-        self._line.set_diff(request.id, await disk_diff(self._hub, request))
+        """Shows how the file on disk would change, if the call still waits."""
+        diff = await disk_diff(self._hub, request)
+        if (now := self._requests.get(request.id)) is not None and diff and diff != now.diff:
+            self._on_asked(replace(now, diff=diff))
 
     def _on_answered(self, id: str, answer: object) -> None:
         self._is_sought = True
@@ -197,13 +208,8 @@ class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
         super().__init__(theme, hub=hub, tasks=tasks, guard_ms=guard_ms)
-        self._requests: dict[str, ConfirmationSnapshot] = {}
         hub.on(ConfirmationAsked, lambda news: self._on_asked(news.request), self)
         hub.on(ConfirmationEnded, lambda news: self._drop(news.id), self)
-
-    @property
-    def _waiting(self) -> tuple[ConfirmationSnapshot, ...]:
-        return tuple(self._requests.values())
 
     def _make_window(self) -> ConfirmationWindow:
         return ConfirmationWindow(self._theme, guard_ms=self._guard_ms)
@@ -213,16 +219,3 @@ class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
             await self._hub.confirmations.answer_confirmation(id, bool(answer))
         finally:
             self._drop(id)  # also after a failure: it has ended
-
-    def _on_asked(self, request: ConfirmationSnapshot) -> None:
-        self._requests[request.id] = request  # one that is known keeps its place
-        self._on_changed()
-
-    def _drop(self, id: str) -> None:
-        if self._requests.pop(id, None) is not None:
-            self._on_changed()
-
-    def _on_snapshot_changed(self) -> None:
-        if self._hub.snapshot is None and self._requests:  # the engine is gone, and the commands with it
-            self._requests.clear()
-            self._on_changed()
