@@ -18,7 +18,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.accept_keys import add_accept_keys
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import clear
