@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import weakref
 from collections.abc import AsyncIterator
 
 import pytest
@@ -85,7 +86,10 @@ async def test_a_receiver_gets_the_events_of_its_type_in_the_order_of_the_receiv
     await until(lambda: len(heard) == 4)
     assert heard == [("first", "a"), ("owned", "a"), "any", "any"]
     heard.clear()
+    heard_by = weakref.WeakSet([owner])
     delete(owner)
+    del owner
+    assert not heard_by  # nothing keeps what is left of it
     layer.engine.bus.publish(ServerStarted("b"))
     await until(lambda: len(heard) == 2)
     assert heard == [("first", "b"), "any"]

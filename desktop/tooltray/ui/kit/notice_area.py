@@ -131,13 +131,12 @@ class NoticeArea(QWidget):
         self.setVisible(make is not None)
 
     def _failure_line(self, problem: Problem) -> NoticeLine:
-        again = Button(self._theme, tr("Try again"), icon="refresh", small=True)
-        again.clicked.connect(self.retry_requested)
-        return NoticeLine(self._theme, "error", title(problem), sentences(problem), again)
+        return NoticeLine(
+            self._theme, "error", title(problem), sentences(problem), self._button("refresh", tr("Try again"), self.retry_requested)
+        )
 
     def _paused_line(self) -> NoticeLine:
-        resume = Button(self._theme, tr("Resume"), icon="play", small=True)
-        resume.clicked.connect(self.resume_requested)
+        resume = self._button("play", tr("Resume"), self.resume_requested)
         name = tr("Everything is paused")
         if self._paused_until:
             name = tr("Everything is paused until {time}", time=moment(self._paused_until, datetime.now()))
@@ -154,35 +153,34 @@ class NoticeArea(QWidget):
         return help
 
     def _waiting_line(self, name: str, text: str) -> NoticeLine:
-        look = Button(self._theme, tr("See what they start"), small=True)
-        look.clicked.connect(self.look_requested)
-        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
-        close.clicked.connect(self.put_off_requested)
-        return NoticeLine(self._theme, "info", name, text, look, close)
+        look = self._button("", tr("See what they start"), self.look_requested)
+        return NoticeLine(self._theme, "info", name, text, look, self._close(tr("Dismiss this notice"), self.put_off_requested))
 
     def _notice_line(self, problem: Problem, more: int) -> NoticeLine:
         remark = many(more, "1 more notice", "{count} more notices") if more else ""
-        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
-        close.clicked.connect(self._on_close)
-        buttons: list[Button] = [close]
+        buttons: list[Button] = [self._close(tr("Dismiss this notice"), partial(self._put_away_notice, problem))]
         if report := self._reports.get(problem):
-            copy = Button(self._theme, tr("Copy report"), icon="copy", small=True)
-            copy.clicked.connect(partial(self.report_requested.emit, report))
-            buttons.insert(0, copy)
+            buttons.insert(0, self._button("copy", tr("Copy report"), partial(self.report_requested.emit, report)))
         return NoticeLine(self._theme, "warning", title(problem), sentences(problem), *buttons, more=remark)
 
     def _open_line(self, names: Sequence[str]) -> NoticeLine:
-        tighten = Button(self._theme, tr("Ask first"), small=True)
-        tighten.clicked.connect(self.ask_first_requested)
-        close = IconButton(self._theme, "x", tr("Leave it as it is"), small=True)
-        close.clicked.connect(self.keep_open_requested)
+        tighten = self._button("", tr("Ask first"), self.ask_first_requested)
+        close = self._close(tr("Leave it as it is"), self.keep_open_requested)
         listed = ", ".join(names[:MOST_NAMES])
         text = tr("{names} and {count} more", names=listed, count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else listed
         words = many(len(names), "1 server changes things without asking", "{count} servers change things without asking")
         return NoticeLine(self._theme, "info", words, text, tighten, close)
 
-    def _on_close(self) -> None:
-        problem = self._shown[1]
-        assert isinstance(problem, Problem)
+    def _put_away_notice(self, problem: Problem) -> None:
         self._put_away.add(problem)
         self._draw()
+
+    def _button(self, icon: str, text: str, slot: object) -> Button:
+        button = Button(self._theme, text, icon=icon, small=True)
+        button.clicked.connect(slot)
+        return button
+
+    def _close(self, name: str, slot: object) -> IconButton:
+        button = IconButton(self._theme, "x", name, small=True)
+        button.clicked.connect(slot)
+        return button

@@ -1,5 +1,6 @@
 """The ways out when secrets cannot be saved or read: unlock them, try again, or save them elsewhere. Another place needs a confirmation."""
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
@@ -98,24 +99,18 @@ class SecretsHelp(Surface):
         self._passphrase.returnPressed.connect(self._on_file)
         self._passphrase.textChanged.connect(self._on_passphrase_changed)
         line.addWidget(self._passphrase, 1)
-        self._file = Button(theme, tr("Unlock") if self._is_file else tr("Use an encrypted file"), small=True)
+        self._file = self._add_button(line, tr("Unlock") if self._is_file else tr("Use an encrypted file"), self._on_file)
         self._file.setEnabled(False)
-        self._file.clicked.connect(self._on_file)
-        line.addWidget(self._file)
         line.addStretch(0)
         return line
 
     def _others(self) -> QHBoxLayout:
         line = row()
         if not self._is_file:
-            again = Button(self._theme, tr("Try again"), small=True)
-            again.clicked.connect(self._on_again)
-            line.addWidget(again)
+            self._add_button(line, tr("Try again"), lambda: self.chosen.emit("", ""))
         places = {"keyring": tr("Use the keyring…"), "memory": tr("Only in memory…")}
         for kind in ("keyring", "memory") if self._is_file else ("memory",):
-            way = Button(self._theme, places[kind], "ghost", small=True)
-            way.clicked.connect(partial(self._ask, kind))
-            line.addWidget(way)
+            self._add_button(line, places[kind], partial(self._ask, kind), "ghost")
         line.addStretch(1)
         return line
 
@@ -123,14 +118,16 @@ class SecretsHelp(Surface):
         self._asked = Label(self._theme, "", "caption", "secondary", wrap=True)
         layout.addWidget(self._asked)
         line = row()
-        back = Button(self._theme, tr("Back"), small=True)
-        back.clicked.connect(partial(self._show_question, False))
-        line.addWidget(back)
-        self._sure = Button(self._theme, "", small=True)
-        self._sure.clicked.connect(self._on_sure)
-        line.addWidget(self._sure)
+        self._add_button(line, tr("Back"), partial(self._show_question, False))
+        self._sure = self._add_button(line, "", self._on_sure)
         line.addStretch(1)
         layout.addLayout(line)
+
+    def _add_button(self, line: QHBoxLayout, text: str, slot: Callable[[], object], variant: str = "secondary") -> Button:
+        button = Button(self._theme, text, variant, small=True)
+        button.clicked.connect(slot)
+        line.addWidget(button)
+        return button
 
     def _ask(self, kind: str) -> None:
         """Prompts before another place is used, since the secrets in the present one are then out of reach."""
@@ -155,9 +152,6 @@ class SecretsHelp(Surface):
     def _on_file(self) -> None:
         if self._passphrase.text():
             self.chosen.emit("" if self._is_file else "file", self._passphrase.text())
-
-    def _on_again(self) -> None:
-        self.chosen.emit("", "")
 
     def _on_sure(self) -> None:
         self._show_question(False)

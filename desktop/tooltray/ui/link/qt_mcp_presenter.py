@@ -62,13 +62,17 @@ class QtMcpPresenter(Api, QObject):
 
     def on(self, kind: type[E], receiver: Callable[[E], object], owner: QObject) -> None:
         """Calls `receiver` with each event of a type from now on, until `owner` is deleted."""
-        kept = (each for each in self._receivers.get(kind, ()) if isValid(each[1]))
-        self._receivers[kind] = (*kept, (receiver, owner))
+        self._receivers[kind] = (*self._receivers.get(kind, ()), (receiver, owner))
+        owner.destroyed.connect(self._drop_gone)
 
     def on_any(self, kinds: Iterable[type[Event]], receiver: Callable[[], object], owner: QObject) -> None:
         """Calls `receiver` after each event of some types from now on, until `owner` is deleted."""
         for kind in kinds:
             self.on(kind, lambda _: receiver(), owner)
+
+    def _drop_gone(self) -> None:
+        for kind, receivers in self._receivers.items():
+            self._receivers[kind] = tuple(each for each in receivers if isValid(each[1]))
 
     def _get_snapshot(self) -> HubSnapshot | None:
         return self._snapshot

@@ -56,16 +56,9 @@ def _needs(context: PaletteContext) -> Iterator[PaletteEntry]:
 def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
     for server in context.page.servers.servers:
         icon, _ = sign(server)
-        yield PaletteEntry(
-            f"server:{server.name}",
-            short(server.name),
-            context.link(OpenServer(server.name)),
-            icon or "server",
-            tr("Server"),
-            short(f"{server_look(server).word} · {service(server)}"),
-            f"{server.name} server {server.description[:LONGEST]}",
-            SERVER,
-        )
+        key, show = f"server:{server.name}", context.link(OpenServer(server.name))
+        detail, also = short(f"{server_look(server).word} · {service(server)}"), f"{server.name} server {server.description[:LONGEST]}"
+        yield PaletteEntry(key, short(server.name), show, icon or "server", tr("Server"), detail, also, SERVER)
         yield from _of_server(context, server)
 
 
@@ -123,16 +116,9 @@ def _clients(context: PaletteContext) -> Iterator[PaletteEntry]:
 
 def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
     for number, page in enumerate(context.pages, 1):
-        yield PaletteEntry(
-            f"page:{page.place.page}",
-            page.title,
-            context.link(page.place),
-            page.icon,
-            tr("Page"),
-            f"Ctrl+{number}",
-            f"{page.place.page} page open show",
-            PAGE,
-        )
+        name, keys = page.place.page, f"Ctrl+{number}"
+        also = f"{name} page open show"
+        yield PaletteEntry(f"page:{name}", page.title, context.link(page.place), page.icon, tr("Page"), keys, also, PAGE)
     tabs: tuple[tuple[Servers | Activity, str, str, str], ...] = (
         (Servers("discover"), tr("Discover servers"), "search", "find registry new install"),
         (Servers("all_tools"), tr("All tools"), "tools", "tools page open show"),
