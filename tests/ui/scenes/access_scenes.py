@@ -164,7 +164,7 @@ async def allow_tools(theme: Theme, size: tuple[int, int] | None = None, kind: i
     control(window, tr("Allow tools…")).click()
     await until(lambda: window.sheet is not None)
     panel = window.sheet.panel
-    panel._kind._options[kind][1].click()
+    list(panel._kind._options.values())[kind].click()
     await until(panel._go.isEnabled)
     return shot
 

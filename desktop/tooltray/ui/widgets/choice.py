@@ -110,19 +110,25 @@ def _short(title: str) -> str:
 
 
 HEIGHT, MARK, GAP = 28, 16, 8
+CORNER = 4  # px, of a box
 LEFT = 2  # room for the focus ring
 TICK = (QPointF(3.5, 8), QPointF(6.5, 11), QPointF(11.5, 4.5))
 
 
-def paint_check(painter: QPainter, theme: Theme, left: float, middle: float, *, is_on: bool) -> None:
-    """Draws a check box for lists and tables."""
+def paint_check(painter: QPainter, theme: Theme, left: float, middle: float, *, is_on: bool, is_round: bool = False) -> None:
+    """Draws a check box, or the round mark of one of several, also for lists and tables."""
     box = QRectF(left, middle - MARK / 2, MARK, MARK).adjusted(0.5, 0.5, -0.5, -0.5)
+    radius = MARK / 2 if is_round else CORNER
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(theme.color("accent" if is_on else "border.control")))
     painter.setBrush(theme.color("accent" if is_on else "surface"))
-    painter.drawRoundedRect(box, 4, 4)
-    if is_on:
-        ink = theme.color("text.on_accent")
+    painter.drawRoundedRect(box, radius, radius)
+    ink = theme.color("text.on_accent")
+    if is_on and is_round:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ink)
+        painter.drawEllipse(box.center(), 3, 3)
+    elif is_on:
         painter.setPen(QPen(ink, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
         painter.drawPolyline([box.topLeft() + point for point in TICK])
 
@@ -151,35 +157,19 @@ class Option(PaintedButton):
         return QSize(80, HEIGHT)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme, top = self._theme, (HEIGHT - MARK) / 2
-        box = QRectF(LEFT, top, MARK, MARK).adjusted(0.5, 0.5, -0.5, -0.5)
-        radius = MARK / 2 if self._is_round else 4
+        theme = self._theme
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(theme.color("accent" if self.isChecked() else "border.control")))
-            painter.setBrush(theme.color("accent" if self.isChecked() else "surface"))
-            painter.drawRoundedRect(box, radius, radius)
-            if self.isChecked():
-                self._paint_mark(painter, box)
+            paint_check(painter, theme, LEFT, HEIGHT / 2, is_on=self.isChecked(), is_round=self._is_round)
             if self.shows_focus:
+                radius = (MARK / 2 if self._is_round else CORNER) + 2
                 painter.setPen(QPen(theme.color("accent"), 1.5))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(box.adjusted(-1.75, -1.75, 1.75, 1.75), radius + 2, radius + 2)
+                painter.drawRoundedRect(QRectF(LEFT, (HEIGHT - MARK) / 2, MARK, MARK).adjusted(-1.25, -1.25, 1.25, 1.25), radius, radius)
             painter.setFont(theme.font())
             painter.setPen(theme.color("text.primary" if self.isEnabled() else "text.disabled"))
             left = LEFT + MARK + GAP
             text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left + 1)
             painter.drawText(QRectF(left, 0, self.width() - left, HEIGHT), Qt.AlignmentFlag.AlignVCenter, text)
-
-    def _paint_mark(self, painter: QPainter, box: QRectF) -> None:
-        ink = self._theme.color("text.on_accent")
-        if self._is_round:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ink)
-            painter.drawEllipse(box.center(), 3, 3)
-        else:
-            painter.setPen(QPen(ink, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
-            painter.drawPolyline([box.topLeft() + point for point in TICK])
 
 
 class OptionList(QWidget):
