@@ -129,7 +129,7 @@ class EditsSheet(SheetView):
         self._files, self._names = files, files.names
         self._is_busy = False
         self._waiting = list(edits)  # whose blocks are not built yet
-        self._blocks: list[EditBlock] = []
+        self.blocks: list[EditBlock] = []
         text = tr("This is all that changes. Secrets are covered here. A copy of each file is kept for 30 days, for Undo.")
         self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
         self._cancel = self.add_button(tr("Cancel"), self.close_requested.emit)
@@ -143,22 +143,18 @@ class EditsSheet(SheetView):
         """Builds some blocks, and the others after pending events: thirty diffs take half a second."""
         for edit in self._waiting[:count]:
             block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client), self._draw)
-            self._blocks.append(block)
+            self.blocks.append(block)
             self.body.addWidget(block)
         self._waiting = self._waiting[count:]
         if self._waiting:
             QTimer.singleShot(0, self, self._build)
         self._draw()
 
-    @property
-    def blocks(self) -> Sequence[EditBlock]:
-        return tuple(self._blocks)
-
     def show_changes(self, changes: Sequence[ClientChange]) -> None:
         """Shows the outcome in place of the planned changes."""
         self.show_problem(None)
         clear(self.body)
-        self._blocks, self._waiting = [], []
+        self.blocks, self._waiting = [], []
         box = Surface(self._theme, "surface.raised", "border", "m")
         lines = column(box)
         for index, change in enumerate(changes):
@@ -178,16 +174,16 @@ class EditsSheet(SheetView):
         super().show_problem(problem)
 
     def _chosen(self) -> list[EditBlock]:
-        return [block for block in self._blocks if block.is_chosen]
+        return [block for block in self.blocks if block.is_chosen]
 
     def _draw(self) -> None:
         chosen = self._chosen()
-        self._go.setText(_go_word([block.edit for block in chosen or self._blocks], len(chosen)))
+        self._go.setText(_go_word([block.edit for block in chosen or self.blocks], len(chosen)))
         self._go.setEnabled(bool(chosen) and not self._is_busy and not self._waiting)  # a yes is for what has been shown
 
     def _set_busy(self, is_busy: bool) -> None:
         self._is_busy = is_busy
-        for block in self._blocks:
+        for block in self.blocks:
             block.setEnabled(not is_busy)
         self._draw()
         if is_busy:

@@ -164,7 +164,7 @@ class ClientsPage(Page):
         self._is_read = True
         self._draw()
         wanted = {row.group: row.kind.client if row.kind else "" for row in self.rows if row.uses_tooltray}
-        for group, client in {**wanted, ANYONE: ""}.items() if wanted else ():
+        for group, client in {ANYONE: "", **wanted}.items() if wanted else ():
             if group not in self._fresh:
                 costs = await views.get_tool_costs(client or None)
                 self._tokens[group] = costs.shown_tokens

@@ -98,11 +98,11 @@ class ImportSheet(SheetView):
         tabs.addWidget(self._all)
         self._lines.addWidget(line)
         self._details = CandidateDetails(theme, self._names)
-        self._table = CandidateTable(theme, self._names, self._chosen, self._details.show_candidate)
-        self._table.make_room(max(counts))  # the same for every tab: nothing below it jumps
-        self._table.switched.connect(self._on_switched)
+        self.table = CandidateTable(theme, self._names, self._chosen, self._details.show_candidate)
+        self.table.make_room(max(counts))  # the same for every tab: nothing below it jumps
+        self.table.switched.connect(self._on_switched)
         box = Surface(theme, "surface", "border", "m")
-        column(box, margins=(14, 1, 1, 1)).addWidget(self._table)
+        column(box, margins=(14, 1, 1, 1)).addWidget(self.table)
         self._lines.addWidget(box)
         self._lines.addWidget(self._details)
         self._asked = QWidget()
@@ -167,7 +167,7 @@ class ImportSheet(SheetView):
         return [each for each in self._plan.candidates if each.state == state]
 
     def _on_group(self, _index: int) -> None:
-        self._table.set_rows(self._shown_ones())
+        self.table.set_rows(self._shown_ones())
         self._details.hide()
         self._on_chosen()
 
@@ -190,7 +190,7 @@ class ImportSheet(SheetView):
 
     def _on_chosen(self) -> None:
         """Shows what is ticked now."""
-        self._table.viewport().update()
+        self.table.viewport().update()
         free = self._free_ids
         self._all.setVisible(len(free) > 1)
         self._all.setText(tr("Select none") if free <= self._chosen else tr("Select all"))
@@ -235,10 +235,6 @@ class ImportSheet(SheetView):
         for id, (box, _) in self._forms.items():
             box.setVisible(id in wanted)
         self._asked.setVisible(bool(wanted))
-
-    @property
-    def table(self) -> CandidateTable:
-        return self._table
 
     def begin(self) -> None:
         """Imports what is ticked, if nothing is missing."""

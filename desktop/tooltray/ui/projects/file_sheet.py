@@ -39,7 +39,7 @@ class FileSheet(SheetView):
 
     def __init__(self, context: PageContext, file: ServerFileSnapshot) -> None:
         super().__init__(context, file_title(file), WIDTH)
-        theme, self._path = context.theme, file.path
+        theme, self.path = context.theme, file.path
         self.body.addWidget(CodeLabel(theme, visible_path(file.path), "secondary"))
         self._kind = Label(theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._kind)
@@ -52,16 +52,12 @@ class FileSheet(SheetView):
         column(self._box, margins=(14, 1, 14, 1)).addWidget(self._table)
         self.body.addWidget(self._box)
         place = Button(theme, tr("Open folder"), "ghost", "folder")
-        place.clicked.connect(lambda: context.wishes.file_place_requested.emit(self._path))
+        place.clicked.connect(lambda: context.wishes.file_place_requested.emit(self.path))
         self.buttons.addWidget(place)
         self.buttons.addStretch(1)
         self.set_first_focus(self.add_button(tr("Close"), self.close_requested.emit))
-        self._open = self.add_button(tr("Open the file"), lambda: context.wishes.file_requested.emit(self._path), "primary", "external")
+        self._open = self.add_button(tr("Open the file"), lambda: context.wishes.file_requested.emit(self.path), "primary", "external")
         self.set_file(file)
-
-    @property
-    def path(self) -> str:
-        return self._path
 
     def set_file(self, file: ServerFileSnapshot) -> None:
         """Shows a newer snapshot of the file."""
