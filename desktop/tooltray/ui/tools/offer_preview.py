@@ -14,7 +14,6 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.offer_preview import ArgumentLines
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL, TEMPLATE, Argument, Offered, expanded
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.keyboard import add_accept_keys
