@@ -237,7 +237,11 @@ class ToolsTab(Page):
     async def _read_tools(self) -> None:
         self._tools = await self.hub.tools.get_tools()
         self._draw_soon()
-        self._approvals = await self._known(read_tools(self.hub), APPROVALS)
+        self._approvals = await self._known(self._read_approvals(), APPROVALS)
+
+    async def _read_approvals(self) -> Mapping[tuple[str, str], Approval]:
+        """Returns what decides about each tool; empty while nothing is allowed for a time: then each tool says it itself."""
+        return await read_tools(self.hub) if await self.hub.approvals.get_grants() else {}
 
     async def _read_costs(self) -> None:
         self._costs = await self._known(self.hub.views.get_tool_costs(), COSTS)
