@@ -11,8 +11,9 @@ from tests.fakes.full_disk import full_disk
 from tests.fakes.modes import has_mode
 
 from tooltray.foundation.snapshots.questions import FeedbackEntry
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.gateway.feedback import feedback_history
-from tooltray.gateway.feedback.feedback_history import KEPT_DAYS, MOST_BYTES, MOST_PROJECTS, WAITING, FeedbackHistory
+from tooltray.gateway.feedback.feedback_history import KEPT_DAYS, MOST_BYTES, MOST_PROJECTS, WAITING, FeedbackHistory, FeedbackNotes
 
 DAY_S = 86_400.0
 NOW = float(round(time.time()))  # as the files' own times
@@ -217,6 +218,16 @@ def test_all_of_them_are_read_up_to_a_size_the_newest_files_first(
         (newest,) = set(files(tmp_path)) - {path for path in files(tmp_path) if path.stat().st_mtime < NOW - 1000}
         os.utime(newest, (NOW - 5000 + number,) * 2)
     assert ids(history.read()) == ["e3", "e2"]
+
+
+async def test_a_response_has_so_many_characters_at_most(history: FeedbackHistory, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = FeedbackNotes(history=history, mask=str, spawn=TaskKeeper().spawn)
+    for number in (1, 2, 3):
+        history.add(entry(number))
+    for most, expected in ((7, ["e3"]), (8, ["e3", "e2"])):  # each has 4
+        monkeypatch.setattr(feedback_history, "MOST_CHARS", most)
+        assert ids(await notes.read("/p", 10)) == expected
+    assert ids(await notes.read("", 1)) == ["e3"]
 
 
 def test_files_that_were_set_aside_go_with_their_time(history: FeedbackHistory, tmp_path: Path) -> None:

@@ -54,6 +54,8 @@ async def test_sessions_of_one_project_share_a_copy_and_those_of_two_never_do(hu
     assert await hub.opened(third) is not shared
     assert {args[1] for args in hub.args()} == {one, other}
     assert [hub.parts.session_servers.serves(shared, client) for client in (first, second, third)] == [True, True, False]
+    used = [[hub.by_project.uses(client.state, copy) for client in (first, second, third)] for copy in hub.server.copies]
+    assert used == [[True, True, False], [False, False, True]]
     assert [hub.parts.servers.clients_for(client) for client in (first, third)] == [[shared], [await hub.opened(third)]]
     assert len(hub.parts.heard.of(ServerStarted)) == 1  # it is one server
 

@@ -76,6 +76,12 @@ async def test_a_server_of_both_eras_gets_a_legacy_copy_when_the_first_legacy_cl
     assert await one.running(Era.MODERN) is modern is one.server.client_for(Era.MODERN)
     assert len(one.server.pids) == 2
     assert one.server.eras == set(BOTH)
+    (copy,) = one.server.copies
+    for client in (modern, legacy):
+        assert copy.is_called is False
+        client.usage.begin()
+        assert copy.is_called is True
+        client.usage.end()
 
 
 async def test_two_legacy_clients_at_once_share_the_legacy_copy(hub: Any) -> None:

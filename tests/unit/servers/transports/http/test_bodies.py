@@ -7,11 +7,23 @@ import pytest
 from aiohttp import ClientConnectionResetError
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_writer import StreamWriter
+from msgspec import Raw
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_transport import FakeTransport
 
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.servers.transports.http.bodies import INITIALIZED, SLICE_BYTES, WAIT_S, Delivery, PostOrder, RequestBody
+from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.unsent import AllUnsent
+from tooltray.servers.transports.http.bodies import (
+    COUNTED_FROM_BYTES,
+    INITIALIZED,
+    SLICE_BYTES,
+    WAIT_S,
+    Delivery,
+    PostOrder,
+    RequestBody,
+    count_until_done,
+)
 
 
 def make_writer() -> tuple[StreamWriter, FakeTransport]:
@@ -54,6 +66,22 @@ async def test_nothing_is_written_to_a_connection_that_has_ended_or_of_a_request
 
 async def test_it_can_be_read_as_text() -> None:
     assert RequestBody("größe".encode(), Delivery()).decode() == "größe"
+
+
+@pytest.mark.parametrize(("size", "counted"), [(COUNTED_FROM_BYTES - 1, 0), (COUNTED_FROM_BYTES, COUNTED_FROM_BYTES)])
+async def test_a_large_message_counts_as_unsent_until_its_post_has_ended(size: int, counted: int) -> None:
+    unsent, may_end = AllUnsent().of(is_server=True), asyncio.Event()
+
+    async def send() -> None:
+        await may_end.wait()
+
+    sending = asyncio.create_task(send())
+    count_until_done(sending, Outgoing((b"", Raw(b"x" * size), b"")), unsent)
+    assert unsent.bytes == counted
+    may_end.set()
+    await sending
+    await asyncio.sleep(0)
+    assert unsent.bytes == 0
 
 
 class Messages:
