@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu
+from PySide6.QtWidgets import QAbstractButton, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -119,7 +119,7 @@ async def test_boxes_and_shift_select_many_and_what_is_done_with_them_has_one_un
         press(desk, 1, 1, Qt.KeyboardModifier.ControlModifier)
         assert desk.page.details is None  # to select is not to open
         assert (bar.isVisible(), words(bar)) == (True, "3 selected")
-        QApplication.processEvents()
+        await until(lambda: bar.width() == desk.page.width())  # it is laid out
         assert (table(desk).mapTo(desk.window, QPoint()), table(desk).size()) == place  # no row moves
         control(bar, "Stop: 2 servers").click()  # the third is stopped
         await until(lambda: {desk.servers.find(name).state for name in ("s00", "s03")} == {S.STOPPED})

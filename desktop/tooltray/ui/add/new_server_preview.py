@@ -40,7 +40,7 @@ class PreviewBox(Surface):
         Args:
             name: empty for a further line of the part above.
             first_line: the height of the value's first line, beside which the name stands; 0: in the middle.
-            stretch: the value is no wider than it must be.
+            stretch: the value takes only the width that it needs.
         """
         if self._lines.count() and name:
             self._lines.addWidget(divider())
