@@ -118,6 +118,7 @@ REFUSED = {
         "preview_bundle",
         "preview_grant",
         "preview_registry_server",
+        "preview_starter_server",
         "read_bundle",
         "remove_bundle",
         "remove_grant",

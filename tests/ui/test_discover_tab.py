@@ -279,20 +279,22 @@ async def test_links_lead_to_pages_of_the_web_alone(theme: Theme, browser: Brows
 
 
 async def test_a_well_known_server_is_added_with_what_it_needs(theme: Theme) -> None:
-    async with Desk(engine(), theme) as desk:
+    fake = engine()
+    fake.new_server = replace(NEW, name="fetch")
+    async with Desk(fake, theme) as desk:
         tab = await opened(desk)
         tab.offers.chosen.emit("starter:fetch")
         panel = await sheet(desk)
         assert isinstance(panel, StarterSheet)
         await desk.asked("preview_starter_server", "fetch", {})
-        await until(control(panel, "Add server").isEnabled)
+        await until(lambda: control(panel, "Add server").isEnabled() and not len(desk.tasks))
         control(panel, "Access: Careful").click()
         menu = control(panel, "Access: Careful").findChildren(QMenu)[-1]
         next(action for action in menu.actions() if action.text() == "Trusted").trigger()
         menu.close()
         assert "Changes ask, not sandboxed" in words(panel)
         control(panel, "Add server").click()
-        await desk.asked("add_starter_server", "fetch", {}, "files", "trusted")
+        await desk.asked("add_starter_server", "fetch", {}, "fetch", "trusted")
 
 
 async def test_an_update_is_made_at_once_and_said(theme: Theme) -> None:

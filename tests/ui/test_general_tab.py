@@ -38,6 +38,16 @@ def choose(page: GeneralTab, name: str, title: str) -> None:
     menu.close()
 
 
+async def test_what_new_servers_may_do_is_chosen(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        assert choice(page, "Access").accessibleName() == "Access: Automatic"
+        choose(page, "Access", "Careful")
+        await desk.asked("change_settings", {"newServers": "careful"}, "")
+        choose(page, "Access", "Automatic")
+        await desk.asked("change_settings", {"newServers": None}, "")
+
+
 async def test_each_language_is_offered_by_its_own_name(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)

@@ -112,12 +112,15 @@ async def test_boxes_and_shift_select_many_and_what_is_done_with_them_has_one_un
     async with Desk(FakePresenter(many()), theme) as desk:
         await until(lambda: table(desk).isVisible())
         bar = desk.page.findChild(ManyBar)
+        place = (table(desk).mapTo(desk.window, QPoint()), table(desk).size())
         press(desk, 0, 0)
         assert not bar.isVisible()
         press(desk, 3, 0)
         press(desk, 1, 1, Qt.KeyboardModifier.ControlModifier)
         assert desk.page.details is None  # to select is not to open
         assert (bar.isVisible(), words(bar)) == (True, "3 selected")
+        await until(lambda: bar.width() == desk.page.width())  # it is laid out
+        assert (table(desk).mapTo(desk.window, QPoint()), table(desk).size()) == place  # no row moves
         control(bar, "Stop: 2 servers").click()  # the third is stopped
         await until(lambda: {desk.servers.find(name).state for name in ("s00", "s03")} == {S.STOPPED})
         await undo(desk, "2 servers are stopped")

@@ -27,6 +27,7 @@ from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.chip import StateBadge
 
 MakeCard = Callable[[ServerSnapshot], ServerCard]
 NOW = datetime(2026, 11, 21, 12, 0)
@@ -90,6 +91,19 @@ def test_a_restart_that_a_person_asked_for_is_no_death() -> None:
 def test_a_server_that_a_person_stopped_says_who_did_and_one_that_is_switched_off_does_not() -> None:
     assert server_look(server("a", ServerState.STOPPED)).word == "Stopped by you"
     assert server_look(server("a", ServerState.STOPPED, is_disabled=True)).word == "Stopped"
+
+
+def test_a_state_that_needs_it_is_explained_at_its_badge(make_card: MakeCard) -> None:
+    sleeping = "Its process is not running; the next call starts it."
+    cases = (
+        (server("a", ServerState.ON_DEMAND, is_default=False), sleeping),
+        (server("a", ServerState.ON_DEMAND, is_default=False, idle_stop_s=300), f"{sleeping} Stops after 5 min without a call"),
+        (server("a", ServerState.STOPPED), "It stays stopped until you start it, also when Tooltray restarts."),
+        (server("a", ServerState.RUNNING), ""),
+    )
+    for shown, meaning in cases:
+        badge = make_card(shown).findChild(StateBadge)
+        assert (badge.toolTip(), badge.accessibleDescription()) == (meaning, meaning)
 
 
 def test_a_server_that_runs_and_lists_too_much_says_so_as_a_warning() -> None:

@@ -65,7 +65,10 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
     match server.state:
         case ServerState.RUNNING if server.problem:  # not all that it lists is offered
             return Foot(action, title(server.problem), _next_step(server.problem), "warning", whole(server.problem))
-        case ServerState.RUNNING | ServerState.ON_DEMAND:
+        case ServerState.ON_DEMAND:
+            meaning = in_a_row(tr("Its process is not running; the next call starts it."), stops_after(server))
+            return Foot(action, traffic(server), meaning, explanation=meaning, is_calm=True)
+        case ServerState.RUNNING:
             idle = stops_after(server)
             return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, is_calm=True)
         case ServerState.WAITING:
@@ -92,7 +95,8 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         case ServerState.STOPPING:
             return Foot(action, tr("Stopping…"), detail)
         case ServerState.STOPPED:
-            return Foot(action, stopped(server, now))
+            stays = "" if server.is_disabled else tr("It stays stopped until you start it, also when Tooltray restarts.")
+            return Foot(action, stopped(server, now), explanation=stays)
 
 
 def missing_secret(problem: Problem | None) -> str:

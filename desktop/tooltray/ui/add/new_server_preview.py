@@ -37,9 +37,9 @@ class PreviewBox(Surface):
         """Adds a part with its name.
 
         Args:
-            name: empty: it belongs to the part above.
+            name: empty for a further line of the part above.
             first_line: the height of the value's first line, beside which the name stands; 0: in the middle.
-            stretch: the value is no wider than it must be.
+            stretch: the value takes only the width that it needs.
         """
         if self._lines.count() and name:
             self._lines.addWidget(divider())

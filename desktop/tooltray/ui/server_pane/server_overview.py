@@ -115,7 +115,7 @@ class ServerOverview(ServerView):
     def _draw(self) -> None:
         server, refusal = self._state.server, self._state.refusal
         shown = foot(server, refusal, datetime.now())
-        self._badge.set_look(server_look(server))
+        self._badge.set_look(server_look(server), shown.explanation)
         self._reached.set_text(reached(server))
         self._origin.set_server(server)
         self._access.set_server(server)

@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot
@@ -73,7 +73,10 @@ class InstalledTab(Page):
         layout.addWidget(self.steps)
         self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
-        layout.addWidget(self._filter)
+        self._head = QStackedWidget()  # the filter, or in its place what can be done with all selected servers: no row moves
+        self._head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._head.addWidget(self._filter)
+        layout.addWidget(self._head)
         self._stack = QStackedWidget()
         layout.addWidget(self._stack, 1)
         self._loading = EmptyState(theme, tr("Tooltray is starting"), tr("Your servers appear here in a moment."), [])
@@ -90,8 +93,7 @@ class InstalledTab(Page):
             self._stack.addWidget(part)
         self.server_list.views.changed.connect(self._show_matching)
         self._filter.add_control(self.server_list.views)
-        self._many = ManyBar(theme, wishes, self.server_list.table)
-        layout.addWidget(self._many)
+        self._many = ManyBar(theme, wishes, self.server_list.table, self._head)
         servers.server_changed.connect(self._on_server_changed)
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
@@ -262,7 +264,7 @@ class InstalledTab(Page):
                 details.set_gone()
             else:
                 self._split.close_details()
-        self._filter.setVisible(bool(own))
+        self._head.setVisible(bool(own))
         self._filter.set_servers(servers)
         if servers:
             self.steps.set_empty(not own)

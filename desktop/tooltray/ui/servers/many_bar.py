@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_actions import can
@@ -19,11 +19,15 @@ ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
 
 
 class ManyBar(QWidget):
-    """A bar with the actions for the selected servers; hidden while only one is selected."""
+    """A bar with the actions for the selected servers; hidden while only one is selected.
 
-    def __init__(self, theme: Theme, wishes: ServerWishes, table: ServerTable) -> None:
+    Args:
+        head: shows the bar in the place of its first widget.
+    """
+
+    def __init__(self, theme: Theme, wishes: ServerWishes, table: ServerTable, head: QStackedWidget) -> None:
         super().__init__()
-        self._theme, self._wishes, self._table = theme, wishes, table
+        self._theme, self._wishes, self._table, self._head = theme, wishes, table, head
         line = row(self, margins=(24, 10, 24, 10), spacing=4)
         self._words = ElidedLabel(theme, "", "label", hugs=True)
         self._words.setFont(theme.font("label", tabular=True))
@@ -50,7 +54,7 @@ class ManyBar(QWidget):
         clear.clicked.connect(table.clearSelection)
         line.addWidget(clear)
         table.picked_changed.connect(self.look)
-        self.hide()
+        head.addWidget(self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -59,7 +63,7 @@ class ManyBar(QWidget):
     def look(self) -> None:
         """Updates the bar to the selection and the servers' states."""
         picked = self._table.picked_servers
-        self.setVisible(len(picked) > 1)
+        self._head.setCurrentIndex(self._head.indexOf(self) if len(picked) > 1 else 0)
         self._words.set_text(tr("{count} selected", count=len(picked)))
         for what, button in self._buttons.items():
             count = sum(can(what, server) for server in picked)

@@ -277,7 +277,7 @@ class ServerCard(GridCard):
         if shown.tone != "primary" and state.tone not in ("error", "warning", "neutral"):  # it runs, and something else is wrong
             wrong = look(ServerState.ERROR if shown.tone == "error" else ServerState.NEEDS_SIGN_IN)
             state = replace(wrong, word=state.word)
-        self._badge.set_look(state)
+        self._badge.set_look(state, shown.explanation)
         self._headline.set_text(headline, shown.explanation)
         self._headline.set_tone("secondary" if state.tone == "neutral" else state.tone)
         self._detail.setVisible(bool(detail))

@@ -1,6 +1,7 @@
 """Many servers as one table: the same facts as a card in one line each, drawn by model/view; sorted, under headings, many selected."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
@@ -12,7 +13,7 @@ from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.server_words import label_words, reached, titled, tool_count
+from tooltray.ui.server_words import foot, label_words, reached, titled, tool_count
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
 from tooltray.ui.service_words import service
 from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
@@ -36,7 +37,7 @@ class ServerTable(Table):
         columns = [
             Column("", lambda server: not server.is_builtin, Kind.PICK, 48),
             Column(tr("Name"), titled, Kind.TEXT, 190, label_words, order=lambda server: server.name.casefold()),
-            Column(tr("State"), self._look, Kind.STATE, 156, order=state_rank),
+            Column(tr("State"), self._look, Kind.STATE, 156, self._state_words, order=state_rank),
             Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: service(server).casefold()),
             Column(tr("Tools"), _tool_count, Kind.NUMBER, 64, self._tools_tip, order=lambda server: server.tool_count, falls=True),
             Column(tr("Tokens"), self._tokens, Kind.NUMBER, 76, self._token_words, order=self._token_count, falls=True),
@@ -82,6 +83,10 @@ class ServerTable(Table):
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:
         return list(grouped(super().arranged(rows), self._grouping))
+
+    def _state_words(self, server: ServerSnapshot) -> str:
+        word, meaning = self._look(server).word, foot(server, None, datetime.now()).explanation
+        return tr("{words}: {meaning}", words=word, meaning=meaning) if meaning else word
 
     def _look(self, server: ServerSnapshot) -> Look:
         return paused_look(server) if self._is_paused else server_look(server)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from tooltray.ui import icons
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.server_text import plain_tip
 
 CHIP_HEIGHT = 20
 
@@ -57,7 +58,9 @@ class StateBadge(QWidget):
         theme.spin.ticked.connect(self._on_tick)
         theme.changed.connect(self._follow_clock)
 
-    def set_look(self, look: Look) -> None:
+    def set_look(self, look: Look, meaning: str = "") -> None:
+        self.setToolTip(plain_tip(meaning))
+        self.setAccessibleDescription(meaning)
         if look == self._look:
             return
         self._look = look
