@@ -69,4 +69,5 @@ def is_in_sight(widget: QWidget) -> bool:
     area = widget.parentWidget()
     while not isinstance(area, QScrollArea):
         area = area.parentWidget()
-    return widget.hasFocus() and area.viewport().rect().contains(widget.mapTo(area.viewport(), widget.rect().center()))
+    has_focus = widget.window().focusWidget() is widget
+    return has_focus and area.viewport().rect().contains(widget.mapTo(area.viewport(), widget.rect().center()))

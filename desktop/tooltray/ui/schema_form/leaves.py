@@ -130,32 +130,22 @@ class NumberControl(ValueControl):
     def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
         super().__init__()
         self._is_whole = shape.kind == "integer"
-        self._line = QLineEdit()
+        self._line = text_line(theme, name, longest=64, placeholder=bounds(shape))
         self._line.setFont(theme.font(tabular=True))
-        self._line.setFixedHeight(theme.size("control"))
-        self._line.setAccessibleName(name)
-        self._line.setMaxLength(64)
-        self._line.setPlaceholderText(bounds(shape))
         self._line.textChanged.connect(self._on_changed)
         column(self).addWidget(self._line)
 
     @property
     def value(self) -> object:
         text = self._line.text().strip()
-        if not text or self.fault:
-            return ABSENT
-        return read_json(text)
+        return ABSENT if not text or self.fault else read_number(text)
 
     @property
     def fault(self) -> str:
         text = self._line.text().strip()
-        if not text:
-            return ""
         try:
-            number = read_json(text)
+            number = read_number(text) if text else 0
         except ValueError:
-            number = None
-        if isinstance(number, bool) or not isinstance(number, int | float) or number != number or abs(number) == float("inf"):
             return tr("This must be a number.")
         return tr("A whole number is needed") if self._is_whole and int(number) != number else ""
 
@@ -346,6 +336,32 @@ class JsonControl(ValueControl):
     def set_value(self, value: object) -> None:
         text = "" if value is ABSENT else json.dumps(value, ensure_ascii=False, indent=2)
         show_text(self._code, text)
+
+
+def text_line(theme: Theme, name: str, *, longest: int = LONGEST_LINE_FIELD, placeholder: str = "", font: str = "body") -> QLineEdit:
+    """Returns a line to type into."""
+    line = QLineEdit()
+    line.setFont(theme.font(font))
+    line.setFixedHeight(theme.size("control"))
+    line.setAccessibleName(name)
+    line.setMaxLength(longest)
+    line.setPlaceholderText(placeholder)
+    return line
+
+
+def read_number(text: str) -> int | float:
+    """Reads a number as the user writes it: 3 stays 3, 3.0 stays 3.0, and .5 is one, too.
+
+    Raises:
+        ValueError: the text cannot be read as a number.
+    """
+    try:
+        number = read_json(text)
+    except ValueError:
+        number = float(text)
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != number or abs(number) == float("inf"):
+        raise ValueError(text)
+    return number
 
 
 def read_json(text: str) -> object:

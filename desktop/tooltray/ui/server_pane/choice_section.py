@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
@@ -15,6 +15,7 @@ from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_tit
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
+from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -81,11 +82,7 @@ class ChoiceSection(AccessSection):
         self.body.addLayout(self._host_notes)
         self._host_line = QWidget()
         line = row(self._host_line, spacing=8)
-        self._host = QLineEdit()
-        self._host.setFont(theme.font("mono"))
-        self._host.setFixedHeight(theme.size("control"))
-        self._host.setAccessibleName(tr("Host that it may reach"))
-        self._host.setPlaceholderText("api.example.org")
+        self._host = text_line(theme, tr("Host that it may reach"), placeholder="api.example.org", font="mono")
         self._host.returnPressed.connect(self._on_host)
         line.addWidget(self._host, 1)
         add = Button(theme, tr("Allow"))

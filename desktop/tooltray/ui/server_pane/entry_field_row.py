@@ -1,15 +1,16 @@
 """One field of an entry as the user edits it: a line, several lines, variables, a number, a choice, a switch, or JSON."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.schema_form.leaves import json_fault, read_json, read_number, text_line
 from tooltray.ui.server_pane.entry_fields import Entry, EntryField, choice_of, is_odd, is_wanted, options_of, value_in
-from tooltray.ui.server_pane.secret_pairs import LONGEST, LooksSecret, SecretPairs
+from tooltray.ui.server_pane.secret_pairs import LooksSecret, SecretPairs
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
@@ -61,6 +62,11 @@ class EntryFieldRow(QWidget):
         return self.control if isinstance(self.control, SecretPairs) else None
 
     @property
+    def is_ambiguous(self) -> bool:
+        """Whether two of its lines have the same name."""
+        return self.pairs is not None and self.pairs.is_ambiguous
+
+    @property
     def target(self) -> QWidget:
         """The widget for the keyboard."""
         return self.control.target if isinstance(self.control, SecretPairs) else self.control
@@ -105,11 +111,6 @@ class EntryFieldRow(QWidget):
         if self.control.isEnabled():
             self._say(self._own_fault or fault, "error")
 
-    def set_stored(self, names: Collection[str] | None) -> None:
-        """Passes on the names of stored secrets; None: they are not known."""
-        if self.pairs is not None:
-            self.pairs.set_stored(names)
-
     def _value_or_none(self) -> object:
         try:
             return self.value
@@ -125,9 +126,10 @@ class EntryFieldRow(QWidget):
                 lines = [line for line in text.splitlines() if line.strip()]
                 return lines if lines or (self._was_there and self.field.path == ("autoApprove",)) else None
             case "number":
-                return _number(text) if text.strip() else None
+                number = read_number(text) if text.strip() else None
+                return int(number) if isinstance(number, float) and number.is_integer() else number
             case "json":
-                return json.loads(text) if text.strip() else None
+                return read_json(text) if text.strip() else None
         return text if text.strip() else None
 
     def _show(self, value: object) -> None:
@@ -177,12 +179,7 @@ class EntryFieldRow(QWidget):
                 pairs.changed.connect(self._on_edited)
                 return pairs
             case "text" | "number":
-                line = QLineEdit()
-                line.setMaxLength(LONGEST)
-                line.setFont(theme.font("mono" if field.is_code else "body"))
-                line.setFixedHeight(theme.size("control"))
-                line.setPlaceholderText(say(field.placeholder))
-                line.setAccessibleName(title)
+                line = text_line(theme, title, placeholder=say(field.placeholder), font="mono" if field.is_code else "body")
                 line.textEdited.connect(self._on_edited)
                 return line
 
@@ -195,7 +192,8 @@ class EntryFieldRow(QWidget):
             _ = self.value
             self._own_fault = ""
         except ValueError:
-            self._own_fault = tr("This must be a number.") if self.field.kind == "number" else tr("This is not JSON yet.")
+            control = self.control
+            self._own_fault = json_fault(control.toPlainText()) if isinstance(control, CodeView) else tr("This must be a number.")
         self.show_fault("")
         self.changed.emit()
 
@@ -220,10 +218,3 @@ class EntryFieldRow(QWidget):
 
 def _fit(lines: CodeView) -> None:
     lines.set_lines(max(FEWEST_LINES, min(MOST_LINES, lines.blockCount())))
-
-
-def _number(text: str) -> int | float:
-    number = float(text)
-    if number != number or number in (float("inf"), float("-inf")):
-        raise ValueError("no number")
-    return int(number) if number.is_integer() else number

@@ -38,6 +38,7 @@ class EntryForm(QWidget):
         self._theme = theme
         self._entry: Entry = {}
         self._rows = [EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder) for each in FIELDS]
+        self._pairs = [each.pairs for each in self._rows if each.pairs is not None]
         self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
         layout = column(self, spacing=BETWEEN_FIELDS)
         self._advanced = Fold(theme, tr("Advanced"), spacing=BETWEEN_GROUPS)
@@ -62,33 +63,39 @@ class EntryForm(QWidget):
     @property
     def secrets(self) -> dict[str, str]:
         """The secrets to store when the entry is saved, by their names."""
-        return {name: value for each in self._rows if each.pairs is not None for name, value in each.pairs.secrets.items()}
+        return {name: value for pairs in self._pairs for name, value in pairs.secrets.items()}
 
     @property
     def plain(self) -> set[str]:
         """The values of variables and headers that the user chose to save in plain text."""
-        return set[str]().union(*(each.pairs.plain for each in self._rows if each.pairs is not None))
+        return set[str]().union(*(pairs.plain for pairs in self._pairs))
+
+    @property
+    def lines(self) -> set[str]:
+        """The values of variables and headers."""
+        return {line.value for pairs in self._pairs for line in pairs.rows}
 
     def show_moved(self, values: Collection[str]) -> None:
         """Shows which variables and headers are stored in the keyring when the entry is saved."""
-        for each in self._rows:
-            if each.pairs is not None:
-                each.pairs.show_moved(values)
+        for pairs in self._pairs:
+            pairs.show_moved(values)
 
     @property
     def is_complete(self) -> bool:
         """Whether all fields have valid values."""
-        return not any(each.fault or _is_ambiguous(each) for each in self._rows)
+        return not any(each.fault or each.is_ambiguous for each in self._rows)
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry, without `changed`."""
         self._entry = entry
-        self._draw()
+        for each in self._rows:
+            each.set_entry(entry)
+        self._draw_groups()
 
     def set_stored(self, names: Collection[str] | None) -> None:
         """Passes on the names of stored secrets; None: they are not known."""
-        for each in self._rows:
-            each.set_stored(names)
+        for pairs in self._pairs:
+            pairs.set_stored(names)
 
     def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Shows errors at their fields."""
@@ -104,22 +111,19 @@ class EntryForm(QWidget):
 
     def focus_secret(self, name: str) -> bool:
         """Moves the focus to the value of a secret; returns whether the entry names it."""
-        for pairs in (each.pairs for each in self._rows if each.pairs is not None):
-            for line in pairs.rows:
-                if f"${{secret:{name}}}" in line.value:
-                    line.focus_secret()
-                    return True
-        return False
+        line = next((line for pairs in self._pairs for line in pairs.rows if f"${{secret:{name}}}" in line.value), None)
+        if line is not None:
+            line.focus_secret()
+        return line is not None
 
     def drop_secrets(self) -> None:
         """Drops the secrets that were typed into the form, with their lines; `set_entry` shows the others again."""
-        for each in self._rows:
-            if each.pairs is not None:
-                each.pairs.set_pairs({})
+        for pairs in self._pairs:
+            pairs.set_pairs({})
 
     def first_faulty(self) -> QWidget | None:
         """Returns the control of the first field that needs a correction, unfolded; None without one."""
-        faulty = (each for each in self._rows if each.has_fault or _is_ambiguous(each))
+        faulty = (each for each in self._rows if each.has_fault or each.is_ambiguous)
         found = next((each for each in faulty if each.control.isEnabled() and not each.isHidden()), None)
         self._show_faults()
         return found.target if found is not None else None
@@ -142,11 +146,6 @@ class EntryForm(QWidget):
         self._groups.append((widget, rows))
         return widget
 
-    def _draw(self) -> None:
-        for each in self._rows:
-            each.set_entry(self._entry)
-        self._draw_groups()
-
     def _draw_groups(self) -> None:
         """Hides groups without a field, and shows how many fields differ from the default."""
         for widget, rows in self._groups:
@@ -160,19 +159,13 @@ class EntryForm(QWidget):
             self._advanced.set_open(True)
 
     def _on_changed(self, line: EntryFieldRow) -> None:
-        if line.fault:
-            self.changed.emit()
-            return
-        self._entry = with_value(self._entry, line.field, line.value)
-        for each in self._rows:  # what a field means may have changed with another one
-            if each is not line and not each.fault:  # what cannot be read yet stays
-                each.set_entry(self._entry)
-        self._draw_groups()
+        if not line.fault:
+            self._entry = with_value(self._entry, line.field, line.value)
+            for each in self._rows:  # what a field means may have changed with another one
+                if each is not line and not each.fault:  # what cannot be read yet stays
+                    each.set_entry(self._entry)
+            self._draw_groups()
         self.changed.emit()
-
-
-def _is_ambiguous(line: EntryFieldRow) -> bool:
-    return line.pairs is not None and line.pairs.is_ambiguous
 
 
 class TypedSecrets(QWidget):
@@ -229,7 +222,7 @@ class TypedSecrets(QWidget):
         taken = {*self._stored, *form.secrets}
         self._entry, self._moved = self._move(self._server, form.entry, base, plain=form.plain | self._plain, taken=taken)
         form.show_moved(self._moved.values())
-        lines = {each.value for row in form.rows if row.pairs is not None for each in row.pairs.rows}
+        lines = form.lines
         self._shown = tuple(value for value in self._moved.values() if not any(line.endswith(value) for line in lines))
         self._draw()
 

@@ -12,6 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import go_to, replace_text
@@ -23,7 +24,6 @@ KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re
 SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
 NAME_SHARE, VALUE_SHARE = 2, 3
 NAME_CHROME = 28  # px of padding, border and cursor
-LONGEST = 32_767  # characters; what a line of Qt's holds
 
 LooksSecret = Callable[[str, str], bool]
 """Whether a value is one that is not to be read by who looks at the screen; its name, and it."""
@@ -178,11 +178,8 @@ class PairRow(QWidget):
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _field(self, text: str) -> QLineEdit:
-        field = QLineEdit()
-        field.setMaxLength(LONGEST)
+        field = text_line(self._theme, "", font="mono")
         field.setText(text)
-        field.setFont(self._theme.font("mono"))
-        field.setFixedHeight(self._theme.size("control"))
         field.setCursorPosition(0)
         return field
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
@@ -29,7 +29,7 @@ from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, divider, row
 
-FACT_COLUMN = 140  # px
+FACT_COLUMN, ORIGIN_HEIGHT = 140, 28  # px
 BETWEEN_PARTS = 14
 
 
@@ -58,13 +58,11 @@ class ServerOverview(ServerView):
         body.addWidget(self._detail)
         body.addWidget(self._buttons())
         body.addSpacing(BETWEEN_PARTS - 6)
-        self._copies = ProjectCopies(theme)
-        self._copies.reset_requested.connect(wishes.projects_reset_requested)
+        self._copies = ProjectCopies(theme, wishes)
         body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
-        self._access = AccessLine(theme, server, wishes)
-        body.addWidget(self._access)
+        body.addWidget(self._access_line(wishes))
         body.addSpacing(BETWEEN_PARTS)
         if calls is not None:
             body.addWidget(calls)
@@ -72,9 +70,7 @@ class ServerOverview(ServerView):
         fold = Fold(theme, tr("Details"))
         self._reached = CodeLabel(theme, "", "secondary")
         fold.body.addWidget(self._reached)
-        self._origin = OriginLine(theme, server, wishes)
-        fold.body.addWidget(self._origin)
-        self._origin.setVisible(not server.is_builtin)  # what it says of itself says that already
+        fold.body.addWidget(self._origin_line(wishes))
         self._saved = Label(theme, "", "caption", "muted", wrap=True)
         fold.body.addWidget(self._saved)
         self._facts = column(spacing=8)
@@ -89,6 +85,37 @@ class ServerOverview(ServerView):
     def show_state(self, state: PaneState) -> None:
         self._state, self._actions.server = state, state.server
         self._draw()
+
+    def _access_line(self, wishes: ServerWishes) -> QWidget:
+        """Returns what the server may do, with the way to where that is chosen."""
+        name, self._access = self._state.server.name, QWidget()
+        line = row(self._access, spacing=8)
+        self._may = Label(self._theme, "", "body", wrap=True)
+        line.addWidget(self._may, 1)
+        change = Button(self._theme, tr("Change…"), "link", small=True)
+        change.setAccessibleName(tr("Change what {name} may do", name=name))
+        change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(name, "access")))
+        line.addWidget(change)
+        return self._access
+
+    def _origin_line(self, wishes: ServerWishes) -> QWidget:
+        """Returns the file of the server's entry, with buttons if it is another file than the settings."""
+        theme, server, widget = self._theme, self._state.server, QWidget()
+        widget.setFixedHeight(ORIGIN_HEIGHT)
+        if server.is_builtin:  # what it says of itself says that already
+            widget.hide()
+        line = row(widget, spacing=2)
+        self._origin = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        line.addWidget(self._origin, 1)
+        self._file_buttons = (
+            IconButton(theme, "external", tr("Open the file of {name}", name=server.name), small=True),
+            IconButton(theme, "folder", tr("Open the folder of the file of {name}", name=server.name), small=True),
+        )
+        self._wishes = wishes
+        for button, slot in zip(self._file_buttons, (self._on_file, self._on_place), strict=True):
+            button.clicked.connect(slot)
+            line.addWidget(button)
+        return widget
 
     def _buttons(self) -> QWidget:
         theme, name, actions = self._theme, self._state.server.name, self._actions
@@ -117,8 +144,11 @@ class ServerOverview(ServerView):
         shown = foot(server, refusal, datetime.now())
         self._badge.set_look(server_look(server), shown.explanation)
         self._reached.set_text(reached(server))
-        self._origin.set_server(server)
-        self._access.set_server(server)
+        self._origin.set_text(origin(server), server.file)
+        for button in self._file_buttons:
+            button.setVisible(bool(server.file))
+        self._may.setText(access_words(server))
+        self._access.setVisible(server.access is not None)
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
@@ -158,6 +188,12 @@ class ServerOverview(ServerView):
             line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
             self._facts.addWidget(fact)
 
+    def _on_file(self) -> None:
+        self._wishes.file_requested.emit(self._state.server.file)
+
+    def _on_place(self) -> None:
+        self._wishes.file_place_requested.emit(self._state.server.file)
+
     def _on_button(self) -> None:
         action = own_action(self._state.server)
         if action is Action.EXPAND:  # the details are open; what is left to do is to stop it
@@ -167,115 +203,52 @@ class ServerOverview(ServerView):
 
 
 class ProjectCopies(QWidget):
-    """The copies of a server, one for each project. `reset_requested`: stop every copy of all such servers."""
+    """The copies of a server, one for each project, and a button that stops every copy of all such servers."""
 
-    reset_requested = Signal()
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
         self._theme = theme
-        self._copies: tuple[ProjectCopySnapshot, ...] | None = None
+        self._copies: Sequence[ProjectCopySnapshot] | None = None
         layout = column(self, spacing=4)
         head = row(spacing=8)
         head.addWidget(Label(theme, tr("Runs for"), "caption_strong", "muted"), 1)
         reset = Button(theme, tr("Reset projects"), "link", small=True)
         reset.setToolTip(tr("Stops every server that runs for a project; they wait again"))
-        reset.clicked.connect(self.reset_requested)
+        reset.clicked.connect(wishes.projects_reset_requested)
         head.addWidget(reset)
         layout.addLayout(head)
-        self._lines: QVBoxLayout = column()
+        self._lines = column()
         layout.addLayout(self._lines)
-        self.set_copies(())
 
     def set_copies(self, copies: Sequence[ProjectCopySnapshot]) -> None:
-        if tuple(copies) == self._copies:
+        if copies == self._copies:
             return
-        self._copies = tuple(copies)
+        self._copies = copies
         clear(self._lines)
-        for index, copy in enumerate(self._copies):
+        for index, copy in enumerate(copies):
             if index:
                 self._lines.addWidget(divider())
             self._lines.addWidget(self._line(copy))
-        self.setVisible(bool(self._copies))
+        self.setVisible(bool(copies))
 
     def _line(self, copy: ProjectCopySnapshot) -> QWidget:
         widget = QWidget()
         widget.setAccessibleName(f"{copy.name}, {look(copy.state).word}")
         lines = column(widget, margins=(0, 6, 0, 6), spacing=2)
-        lines.addLayout(self._name(copy))
+        name = row(spacing=8)
+        name.addWidget(Icon(self._theme, "folder", 16, "text.secondary"))
+        name.addWidget(ElidedLabel(self._theme, copy.name, "label", mode=Qt.TextElideMode.ElideMiddle), 1)
+        name.addWidget(StateBadge(self._theme, look(copy.state)))
+        lines.addLayout(name)
         below = row(margins=(24, 0, 0, 0), spacing=8)
         path = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         path.set_text(copy.path, copy.target)
         below.addWidget(path, 1)
-        below.addWidget(
-            Label(
-                self._theme,
-                many(copy.session_count, "1 AI client", "{count} AI clients") if copy.session_count else tr("No AI client"),
-                "caption",
-                "muted",
-                tabular=True,
-            )
-        )
+        clients = many(copy.session_count, "1 AI client", "{count} AI clients") if copy.session_count else tr("No AI client")
+        below.addWidget(Label(self._theme, clients, "caption", "muted", tabular=True))
         lines.addLayout(below)
         if copy.problem is not None:
             fault = Label(self._theme, whole(copy.problem), "caption", "error", wrap=True)
             fault.setContentsMargins(24, 0, 0, 0)
             lines.addWidget(fault)
         return widget
-
-    def _name(self, copy: ProjectCopySnapshot) -> QHBoxLayout:
-        line = row(spacing=8)
-        line.addWidget(Icon(self._theme, "folder", 16, "text.secondary"))
-        line.addWidget(ElidedLabel(self._theme, copy.name, "label", mode=Qt.TextElideMode.ElideMiddle), 1)
-        line.addWidget(StateBadge(self._theme, look(copy.state)))
-        return line
-
-
-ORIGIN_HEIGHT = 28
-
-
-class OriginLine(QWidget):
-    """A line with the file of a server's entry; it has buttons for files other than the settings."""
-
-    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
-        super().__init__()
-        self._wishes, self._file = wishes, ""
-        self.setFixedHeight(ORIGIN_HEIGHT)
-        line = row(self, spacing=2)
-        self._words = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
-        line.addWidget(self._words, 1)
-        self._look = IconButton(theme, "external", tr("Open the file of {name}", name=server.name), small=True)
-        self._look.clicked.connect(self._on_look)
-        self._place = IconButton(theme, "folder", tr("Open the folder of the file of {name}", name=server.name), small=True)
-        self._place.clicked.connect(self._on_place)
-        for button in (self._look, self._place):
-            line.addWidget(button)
-        self.set_server(server)
-
-    def set_server(self, server: ServerSnapshot) -> None:
-        self._file = server.file
-        self._words.set_text(origin(server), server.file)
-        for button in (self._look, self._place):
-            button.setVisible(bool(server.file))
-
-    def _on_look(self) -> None:
-        self._wishes.file_requested.emit(self._file)
-
-    def _on_place(self) -> None:
-        self._wishes.file_place_requested.emit(self._file)
-
-
-class AccessLine(QWidget):
-    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
-        super().__init__()
-        self._words = Label(theme, "", "body", wrap=True)
-        change = Button(theme, tr("Change…"), "link", small=True)
-        change.setAccessibleName(tr("Change what {name} may do", name=server.name))
-        change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(server.name, "access")))
-        line = row(self, spacing=8)
-        line.addWidget(self._words, 1)
-        line.addWidget(change)
-
-    def set_server(self, server: ServerSnapshot) -> None:
-        self._words.setText(access_words(server))
-        self.setVisible(server.access is not None)

@@ -2,11 +2,11 @@
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import TooltrayError
@@ -35,18 +35,21 @@ OFFERED = ("use_absolute_path", "add_to_path", "switch_registry", "store_secret"
 
 
 class TestPanel(Surface, View):
-    """A panel that tests a server, one test at a time; hidden until the first one. `cancelled`: the user cancelled the test.
-    `step_requested` carries a NextStep that the user chose.
+    """A panel that tests a server, one test at a time; hidden until the first one.
+
+    Args:
+        cancelled: called after the user cancelled a test.
+        step: carries out a remedy that the user chose; None: none are offered.
     """
 
     __test__ = False  # not a class of tests, whatever its name says
-    cancelled = Signal()
-    step_requested = Signal(object)
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self, context: PageContext, *, cancelled: Callable[[], object] | None = None, step: Callable[[NextStep], object] | None = None
+    ) -> None:
         theme = context.theme
         super().__init__(theme, "surface.sunken", "border", "m")
-        self.context = context
+        self.context, self._cancelled, self._step = context, cancelled, step
         self._test = ""  # that runs
         self._lines: list[str] = []
         self._began_at = 0.0
@@ -110,7 +113,7 @@ class TestPanel(Surface, View):
         self._badge.show()
         self._mark.hide()
         self._cancel.show()
-        self._show_steps(())
+        self._show_steps([])
         self._code.hide()
         self._clock.start()
         self.show()
@@ -123,7 +126,7 @@ class TestPanel(Surface, View):
         if test.is_ok:
             self._show(result_words(test), "success", tool_words(test.tools))
             self._code.hide()
-            self._show_steps(())
+            self._show_steps([])
         else:
             problem = test.problem
             self._show(title(problem) if problem else "", "error", sentences(problem) if problem else "")
@@ -157,7 +160,8 @@ class TestPanel(Surface, View):
 
     def _on_cancel(self) -> None:
         self.end()
-        self.cancelled.emit()
+        if self._cancelled is not None:
+            self._cancelled()
 
     def _show(self, headline: str, tone: str, text: str) -> None:
         self._headline.setText(headline)
@@ -175,12 +179,16 @@ class TestPanel(Surface, View):
 
     def _show_steps(self, steps: Sequence[NextStep]) -> None:
         clear(self._steps)
-        for step in steps:
+        for step in steps if self._step is not None else ():
             button = Button(self._theme, say(step.title), small=True)
-            button.clicked.connect(partial(self.step_requested.emit, step))
+            button.clicked.connect(partial(self._carry_out_step, step))
             self._steps.addWidget(button)
         self._steps.addStretch(1)
-        self._step_area.setVisible(bool(steps))
+        self._step_area.setVisible(self._steps.count() > 1)
+
+    def _carry_out_step(self, step: NextStep) -> None:
+        if self._step is not None:
+            self._step(step)
 
     def _tick(self) -> None:
         self._headline.setText(tr("Connecting… {seconds} s", seconds=f"{time.monotonic() - self._began_at:.0f}"))

@@ -13,6 +13,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import TryTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tool_rows import approval, rows_of, why_so
 from tooltray.ui.widgets.button import Button
@@ -50,9 +51,7 @@ class ToolWordsSheet(SheetView):
         self._add_use()
         self.body.addWidget(Label(theme, tr("AI clients see it as"), "caption", "muted"))
         self.body.addWidget(CodeLabel(theme, tool.name, "secondary"))
-        self._name = field(theme, tr("Name for AI clients"), LONGEST_NAME)
-        self._name.setFont(theme.font("mono"))
-        self._name.setPlaceholderText(tool.original_name)
+        self._name = text_line(theme, tr("Name for AI clients"), longest=LONGEST_NAME, placeholder=tool.original_name, font="mono")
         self._description = CodeView(theme, tool.description, tr("Description for AI clients"), lines=LINES, editable=True)
         for each in (self._name, self._description):
             self.body.addWidget(Label(theme, each.accessibleName(), "label"))
@@ -217,7 +216,7 @@ class ToolHints(QWidget):
         return _text(_members(icons[0]).get("src")) if isinstance(icons, list) and icons else ""
 
     def _field(self, title: str, longest: int) -> QLineEdit:
-        line = field(self._theme, title, longest)
+        line = text_line(self._theme, title, longest=longest)
         self._lines.addWidget(Label(self._theme, title, "label"))
         self._lines.addWidget(line)
         return line
@@ -230,15 +229,6 @@ class ToolHints(QWidget):
         line.addWidget(choice)
         self._lines.addLayout(line)
         return choice
-
-
-def field(theme: Theme, name: str, longest: int) -> QLineEdit:
-    """Returns a line to type into."""
-    line = QLineEdit()
-    line.setMaxLength(longest)
-    line.setFixedHeight(theme.size("control"))
-    line.setAccessibleName(name)
-    return line
 
 
 def _text(value: object) -> str:
