@@ -127,10 +127,10 @@ class ProjectsTab(Page):
         hub.snapshot_changed.connect(self._on_hub_changed)
         wishes.file_requested.connect(self.open_file)
         wishes.file_place_requested.connect(self._open_place)
-        wishes.trust_requested.connect(lambda _server: self.open_trust(""))
+        wishes.trust_requested.connect(self._on_trust_requested)
         wishes.refusal_requested.connect(self._on_refusal_requested)
         context.links.trust_asked.connect(self.open_trust)
-        notices.look_requested.connect(lambda: self.open_trust(next((request.project for request in self.waiting), "")))
+        notices.look_requested.connect(self._on_look_requested)
         notices.put_off_requested.connect(self.put_off)
 
     def enable(self, is_usable: bool) -> None:
@@ -241,6 +241,12 @@ class ProjectsTab(Page):
 
     def _count(self) -> None:
         self.need_person.emit(len(self._requests) + sum(bool(file.problems) for file in self._found))
+
+    def _on_trust_requested(self, _server: str) -> None:
+        self.open_trust("")
+
+    def _on_look_requested(self) -> None:
+        self.open_trust(next((request.project for request in self.waiting), ""))
 
     def _on_refusal_requested(self, server: str) -> None:
         """Refuses what programs have proposed of a server; its card may be on another page, so that a failure is a notice."""
