@@ -1,6 +1,7 @@
 """served_app.py: a config's servers over HTTP, with and without sessions."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -23,73 +24,74 @@ def files_of(tmp_path: Path, **options: Any) -> Any:
     return served_hub(tmp_path, reading(*entries, endpoint=endpoint), names={"fetch": "web", "git/hub": "git-hub"})
 
 
+@pytest.fixture
+async def hub(tmp_path: Path) -> AsyncIterator[ServedHub]:
+    async with files_of(tmp_path) as hub:
+        yield hub
+
+
 @pytest.mark.parametrize("tail", ["", "/", "/mcp", "/mcp/"])
-async def test_a_streamable_client_is_served_at_its_servers_path(tmp_path: Path, tail: str) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        client, path = hub.client(), f"/base/fetch{tail}"
-        session = await client.initialize(path=path)
-        answer = await client.post(request("echo", said="hi"), path=path, session=session)
-        assert answer.json["result"] == {"said": "hi"}
-        assert (await client.ask("DELETE", path, headers={"Mcp-Session-Id": session})).status == 204
-        assert (await client.post(request("echo"), path=path, session=session)).status == 404
-        assert hub.clients.opened[0][:2] == ("web", True)
+async def test_a_streamable_client_is_served_at_its_servers_path(hub: ServedHub, tail: str) -> None:
+    await hub.listener.start()
+    client, path = hub.client(), f"/base/fetch{tail}"
+    session = await client.initialize(path=path)
+    answer = await client.post(request("echo", said="hi"), path=path, session=session)
+    assert answer.json["result"] == {"said": "hi"}
+    assert (await client.ask("DELETE", path, headers={"Mcp-Session-Id": session})).status == 204
+    assert (await client.post(request("echo"), path=path, session=session)).status == 404
+    assert hub.clients.opened[0][:2] == ("web", True)
 
 
-async def test_a_streamable_client_hears_what_nobody_asked_for_at_the_plain_path(tmp_path: Path) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        client = hub.client()
-        session = await client.initialize(path="/base/fetch/")
-        standing = await client.open("GET", "/base/fetch/", headers={**EVENTS, "Mcp-Session-Id": session})
-        assert standing.response.status == 200
-        hub.clients.dispatchers[0].send_notification("notifications/tools/list_changed")
-        assert (await standing.message())["method"] == "notifications/tools/list_changed"
-        standing.close()
+async def test_a_streamable_client_hears_what_nobody_asked_for_at_the_plain_path(hub: ServedHub) -> None:
+    await hub.listener.start()
+    client = hub.client()
+    session = await client.initialize(path="/base/fetch/")
+    standing = await client.open("GET", "/base/fetch/", headers={**EVENTS, "Mcp-Session-Id": session})
+    assert standing.response.status == 200
+    hub.clients.dispatchers[0].send_notification("notifications/tools/list_changed")
+    assert (await standing.message())["method"] == "notifications/tools/list_changed"
+    standing.close()
 
 
 @pytest.mark.parametrize("tail", ["", "/", "/sse"])
-async def test_a_client_of_the_older_transport_is_served_at_the_same_paths(tmp_path: Path, tail: str) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        client = hub.client()
-        stream = await client.open("GET", f"/base/fetch{tail}", headers=EVENTS)
-        endpoint = await stream.event()
-        path = endpoint.data.decode()
-        assert (endpoint.type, path.partition("?")[0]) == ("endpoint", "/base/fetch/message")
-        assert (await client.post(request("echo", said="hi"), path=path)).status == 202
-        assert (await stream.message())["result"] == {"said": "hi"}
-        assert (await client.ask("GET", path)).status == 405
-        stream.close()
+async def test_a_client_of_the_older_transport_is_served_at_the_same_paths(hub: ServedHub, tail: str) -> None:
+    await hub.listener.start()
+    client = hub.client()
+    stream = await client.open("GET", f"/base/fetch{tail}", headers=EVENTS)
+    endpoint = await stream.event()
+    path = endpoint.data.decode()
+    assert (endpoint.type, path.partition("?")[0]) == ("endpoint", "/base/fetch/message")
+    assert (await client.post(request("echo", said="hi"), path=path)).status == 202
+    assert (await stream.message())["result"] == {"said": "hi"}
+    assert (await client.ask("GET", path)).status == 405
+    stream.close()
 
 
-async def test_a_name_with_a_slash_is_a_path_and_messages_go_to_it(tmp_path: Path) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        client = hub.client()
-        stream = await client.open("GET", "/base/git/hub/sse", headers={**EVENTS, **TOKEN})
-        path = (await stream.event()).data.decode()
-        assert path.startswith("/base/git/hub/message?sessionId=")
-        assert (await client.post(request("echo"), path=path, headers=TOKEN)).status == 202
-        assert (await client.post(request("echo"), path=path, headers={"Authorization": "secret-2"})).status == 404
-        assert (await client.post(request("echo"), path=path)).status == 401
-        stream.close()
+async def test_a_name_with_a_slash_is_a_path_and_messages_go_to_it(hub: ServedHub) -> None:
+    await hub.listener.start()
+    client = hub.client()
+    stream = await client.open("GET", "/base/git/hub/sse", headers={**EVENTS, **TOKEN})
+    path = (await stream.event()).data.decode()
+    assert path.startswith("/base/git/hub/message?sessionId=")
+    assert (await client.post(request("echo"), path=path, headers=TOKEN)).status == 202
+    assert (await client.post(request("echo"), path=path, headers={"Authorization": "secret-2"})).status == 404
+    assert (await client.post(request("echo"), path=path)).status == 401
+    stream.close()
 
 
-async def test_modern_clients_are_served_without_a_session(tmp_path: Path) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        message, headers = modern("echo", said="hi")
-        client = hub.client()
-        answer = await client.post(message, path="/base/git/hub/", headers={**headers, **TOKEN})
-        assert answer.json["result"]["said"] == "hi"
-        assert (await client.post(message, path="/base/git/hub/", headers={**headers, **TOKEN})).status == 200
-        assert hub.clients.opened[0][:2] == ("git-hub", False)
-        assert hub.clients.opened[0][2] is hub.clients.opened[1][2] is not None  # calls that wait are the client's
-        for _ in range(2):
-            assert (await client.post(message, path="/base/fetch/", headers=headers)).status == 200
-        assert hub.clients.clients[2:] == [ANONYMOUS, ANONYMOUS]  # what they activate holds for the next request
-        assert (await client.ask("GET", "/base/fetch/", headers={**ACCEPT, **headers})).status == 405
+async def test_modern_clients_are_served_without_a_session(hub: ServedHub) -> None:
+    await hub.listener.start()
+    message, headers = modern("echo", said="hi")
+    client = hub.client()
+    answer = await client.post(message, path="/base/git/hub/", headers={**headers, **TOKEN})
+    assert answer.json["result"]["said"] == "hi"
+    assert (await client.post(message, path="/base/git/hub/", headers={**headers, **TOKEN})).status == 200
+    assert hub.clients.opened[0][:2] == ("git-hub", False)
+    assert hub.clients.opened[0][2] is hub.clients.opened[1][2] is not None  # calls that wait are the client's
+    for _ in range(2):
+        assert (await client.post(message, path="/base/fetch/", headers=headers)).status == 200
+    assert hub.clients.clients[2:] == [ANONYMOUS, ANONYMOUS]  # what they activate holds for the next request
+    assert (await client.ask("GET", "/base/fetch/", headers={**ACCEPT, **headers})).status == 405
 
 
 @pytest.mark.parametrize(
@@ -103,37 +105,33 @@ async def test_modern_clients_are_served_without_a_session(tmp_path: Path) -> No
         ("GET", "/", 404),
     ],
 )
-async def test_what_is_not_there_is_refused_in_words(tmp_path: Path, method: str, path: str, status: int) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        answer = await hub.client().ask(method, path, headers=ACCEPT)
-        assert (answer.status, bool(answer.json["error"]["message"])) == (status, True)
-        assert "Server" not in answer.headers
+async def test_what_is_not_there_is_refused_in_words(hub: ServedHub, method: str, path: str, status: int) -> None:
+    await hub.listener.start()
+    answer = await hub.client().ask(method, path, headers=ACCEPT)
+    assert (answer.status, bool(answer.json["error"]["message"])) == (status, True)
+    assert "Server" not in answer.headers
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "secret-3"}, {"X-Token": "secret-1"}])
-async def test_a_server_with_tokens_lets_nobody_in_without_one(tmp_path: Path, headers: dict[str, str]) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        assert (await hub.client().post(request("initialize"), path="/base/git/hub/", headers=headers)).status == 401
-        assert hub.clients.opened == []
+async def test_a_server_with_tokens_lets_nobody_in_without_one(hub: ServedHub, headers: dict[str, str]) -> None:
+    await hub.listener.start()
+    assert (await hub.client().post(request("initialize"), path="/base/git/hub/", headers=headers)).status == 401
+    assert hub.clients.opened == []
 
 
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Host": "proxy.example"}])
-async def test_a_web_page_reaches_no_server_that_asks_for_no_token(tmp_path: Path, headers: dict[str, str]) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        client = hub.client()
-        for path in ("/base/fetch/", "/base/nothing/"):
-            assert (await client.post(request("initialize"), path=path, headers=headers)).status == 403
-        assert hub.clients.opened == []
+async def test_a_web_page_reaches_no_server_that_asks_for_no_token(hub: ServedHub, headers: dict[str, str]) -> None:
+    await hub.listener.start()
+    client = hub.client()
+    for path in ("/base/fetch/", "/base/nothing/"):
+        assert (await client.post(request("initialize"), path=path, headers=headers)).status == 403
+    assert hub.clients.opened == []
 
 
-async def test_a_right_token_counts_under_whatever_name_the_machine_is_reached(tmp_path: Path) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        elsewhere = {"Host": "nas:9090", "Origin": "app://editor", **TOKEN}
-        assert await hub.client().initialize(path="/base/git/hub/", headers=elsewhere)
+async def test_a_right_token_counts_under_whatever_name_the_machine_is_reached(hub: ServedHub) -> None:
+    await hub.listener.start()
+    elsewhere = {"Host": "nas:9090", "Origin": "app://editor", **TOKEN}
+    assert await hub.client().initialize(path="/base/git/hub/", headers=elsewhere)
 
 
 async def test_the_public_name_of_the_file_is_a_right_host(tmp_path: Path) -> None:
@@ -150,17 +148,16 @@ async def until_gone(hub: ServedHub, server: str) -> None:
     await hub.clients.dispatchers[index].closed.wait()
 
 
-async def test_a_server_that_left_the_file_ends_what_its_clients_have_open_and_no_other(tmp_path: Path) -> None:
-    async with files_of(tmp_path) as hub:
-        await hub.listener.start()
-        client = hub.client()
-        stream = await client.open("GET", "/base/fetch/sse", headers=EVENTS)
-        await stream.event()
-        hub.now(reading(entry("git/hub", tokens=("secret-1",)), entry("new"), endpoint=Endpoint("127.0.0.1", 0, base_path="/base")))
-        await stream.end()
-        await until_gone(hub, "web")
-        assert (await client.ask("GET", "/base/fetch/sse", headers=EVENTS)).status == 404
-        assert await client.initialize(path="/base/new/")
+async def test_a_server_that_left_the_file_ends_what_its_clients_have_open_and_no_other(hub: ServedHub) -> None:
+    await hub.listener.start()
+    client = hub.client()
+    stream = await client.open("GET", "/base/fetch/sse", headers=EVENTS)
+    await stream.event()
+    hub.now(reading(entry("git/hub", tokens=("secret-1",)), entry("new"), endpoint=Endpoint("127.0.0.1", 0, base_path="/base")))
+    await stream.end()
+    await until_gone(hub, "web")
+    assert (await client.ask("GET", "/base/fetch/sse", headers=EVENTS)).status == 404
+    assert await client.initialize(path="/base/new/")
 
 
 async def test_a_token_that_left_the_file_ends_what_it_opened_and_the_others_go_on(tmp_path: Path) -> None:

@@ -48,40 +48,33 @@ JSON = {"Content-Type": "application/json"}
         (b'{"kind": 0.12345678901234567890123456789}', JSON, 422, "`kind`"),
     ],
 )
-async def test_a_body_that_cannot_be_used_is_told(tmp_path: Path, data: bytes, headers: dict[str, str], status: int, said: str) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=data, headers={"Content-Type": "", **headers})
-        assert (answer.status, answer.json["status"]) == (status, status)
-        assert said in answer.json["detail"]
-        assert (await hub.ask("GET", "/api/secrets/check_secrets")).json == "memory"
+async def test_a_body_that_cannot_be_used_is_told(hub: RestHub, data: bytes, headers: dict[str, str], status: int, said: str) -> None:
+    answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=data, headers={"Content-Type": "", **headers})
+    assert (answer.status, answer.json["status"]) == (status, status)
+    assert said in answer.json["detail"]
+    assert (await hub.ask("GET", "/api/secrets/check_secrets")).json == "memory"
 
 
 @pytest.mark.parametrize("body", [b"not gzip", gzip.compress(b'{"kind": "file"}'), gzip.compress(b" " * 10_000_000)])
-async def test_a_compressed_body_is_not_taken(tmp_path: Path, body: bytes) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=body, headers={**JSON, "Content-Encoding": "gzip"})
-        assert (answer.status, answer.json["detail"]) == (415, "it is compressed; send it uncompressed")
-        assert (await hub.ask("GET", "/api/secrets/check_secrets")).json == "memory"
+async def test_a_compressed_body_is_not_taken(hub: RestHub, body: bytes) -> None:
+    answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=body, headers={**JSON, "Content-Encoding": "gzip"})
+    assert (answer.status, answer.json["detail"]) == (415, "it is compressed; send it uncompressed")
+    assert (await hub.ask("GET", "/api/secrets/check_secrets")).json == "memory"
 
 
-async def test_a_body_that_says_it_is_too_large_is_not_read(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=io.BytesIO(b" " * (1024 * 1024 + 1)), headers=JSON)
-        assert (answer.status, answer.json["detail"]) == (413, "at most 1,048,576 bytes are accepted here")
+async def test_a_body_that_says_it_is_too_large_is_not_read(hub: RestHub) -> None:
+    answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=io.BytesIO(b" " * (1024 * 1024 + 1)), headers=JSON)
+    assert (answer.status, answer.json["detail"]) == (413, "at most 1,048,576 bytes are accepted here")
 
 
-async def test_a_bodys_values_are_not_repeated(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("POST", "/api/secrets/set_secret", {"name": "a", "value": ["hunter2"]})
-        assert answer.status == 422
-        assert b"hunter2" not in answer.body
+async def test_a_bodys_values_are_not_repeated(hub: RestHub) -> None:
+    answer = await hub.ask("POST", "/api/secrets/set_secret", {"name": "a", "value": ["hunter2"]})
+    assert answer.status == 422
+    assert b"hunter2" not in answer.body
 
 
-async def test_a_byte_order_mark_before_a_body_is_passed_over(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        assert (
-            await hub.ask("POST", "/api/secrets/set_secret", data=b'\xef\xbb\xbf{"name": "a", "value": "x"}', headers=JSON)
-        ).status == 204
+async def test_a_byte_order_mark_before_a_body_is_passed_over(hub: RestHub) -> None:
+    assert (await hub.ask("POST", "/api/secrets/set_secret", data=b'\xef\xbb\xbf{"name": "a", "value": "x"}', headers=JSON)).status == 204
 
 
 async def test_a_body_in_pieces_is_not_taken_beyond_its_limit(tmp_path: Path) -> None:
@@ -111,14 +104,13 @@ async def test_a_body_that_does_not_come_is_not_waited_for_for_ever() -> None:
     assert asyncio.get_running_loop().time() - began == pytest.approx(BODY_WITHIN_S)
 
 
-async def test_what_takes_no_body_says_so_and_what_needs_none_does_without(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("POST", "/api/files/reload/", {})
-        assert answer.status == 404
-        answer = await hub.ask("POST", "/api/projects/reset_deferred_state", {"a": 1})
-        assert (answer.status, answer.json["detail"]) == (413, "no body is accepted here")
-        assert (await hub.ask("POST", "/api/views/set_lazy_load")).status == 204
-        assert (await hub.ask("POST", "/api/views/set_lazy_load", {"enabled": True})).status == 204
+async def test_what_takes_no_body_says_so_and_what_needs_none_does_without(hub: RestHub) -> None:
+    answer = await hub.ask("POST", "/api/files/reload/", {})
+    assert answer.status == 404
+    answer = await hub.ask("POST", "/api/projects/reset_deferred_state", {"a": 1})
+    assert (answer.status, answer.json["detail"]) == (413, "no body is accepted here")
+    assert (await hub.ask("POST", "/api/views/set_lazy_load")).status == 204
+    assert (await hub.ask("POST", "/api/views/set_lazy_load", {"enabled": True})).status == 204
 
 
 @pytest.mark.parametrize(
@@ -138,11 +130,10 @@ async def test_what_takes_no_body_says_so_and_what_needs_none_does_without(tmp_p
         ("&".join(f"a{number}=1" for number in range(60)), 400, ""),
     ],
 )
-async def test_a_query_that_cannot_be_used_is_told(tmp_path: Path, query: str, status: int, said: str) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("GET", f"/servers?{query}")
-        assert answer.status == status
-        assert said in answer.json["detail"]
+async def test_a_query_that_cannot_be_used_is_told(hub: RestHub, query: str, status: int, said: str) -> None:
+    answer = await hub.ask("GET", f"/servers?{query}")
+    assert answer.status == status
+    assert said in answer.json["detail"]
 
 
 async def test_numbers_in_a_query_are_numbers(tmp_path: Path) -> None:
@@ -164,19 +155,17 @@ async def raw(hub: RestHub, target: str) -> bytes:
 
 
 @pytest.mark.parametrize(("name", "status"), [("%FF", b"400"), ("%00", b"400"), ("%2E%2E", b"404")])
-async def test_a_path_that_is_no_name_is_told(tmp_path: Path, name: str, status: bytes) -> None:
-    async with rest_hub(tmp_path) as hub:
-        assert status in await raw(hub, f"/api/mcp/servers/{name}")
+async def test_a_path_that_is_no_name_is_told(hub: RestHub, name: str, status: bytes) -> None:
+    assert status in await raw(hub, f"/api/mcp/servers/{name}")
 
 
-async def test_two_authorizations_are_none(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        with socket.create_connection(("127.0.0.1", hub.port)) as connection:
-            connection.setblocking(False)
-            loop = asyncio.get_running_loop()
-            twice = f"Authorization: Bearer {TOKEN}\r\n" * 2
-            await loop.sock_sendall(connection, f"GET /api/mcp HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\n{twice}\r\n".encode())
-            assert b" 40" in await loop.sock_recv(connection, 100)
+async def test_two_authorizations_are_none(hub: RestHub) -> None:
+    with socket.create_connection(("127.0.0.1", hub.port)) as connection:
+        connection.setblocking(False)
+        loop = asyncio.get_running_loop()
+        twice = f"Authorization: Bearer {TOKEN}\r\n" * 2
+        await loop.sock_sendall(connection, f"GET /api/mcp HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\n{twice}\r\n".encode())
+        assert b" 40" in await loop.sock_recv(connection, 100)
 
 
 def test_without_a_limit_everything_is_one_page() -> None:

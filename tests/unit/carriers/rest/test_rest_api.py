@@ -39,19 +39,17 @@ async def test_nothing_is_there_while_it_is_switched_off_and_it_is_there_as_soon
         {"Authorization": ""},
     ],
 )
-async def test_who_does_not_show_the_token_is_told_so_and_sees_nothing(tmp_path: Path, headers: dict[str, str]) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("GET", f"/servers?token={TOKEN}", token=None, headers=headers)
-        assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
-        assert answer.json["type"] == "urn:tooltray:problem:no-token"
-        assert b"wrong" not in answer.body
+async def test_who_does_not_show_the_token_is_told_so_and_sees_nothing(hub: RestHub, headers: dict[str, str]) -> None:
+    answer = await hub.ask("GET", f"/servers?token={TOKEN}", token=None, headers=headers)
+    assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+    assert answer.json["type"] == "urn:tooltray:problem:no-token"
+    assert b"wrong" not in answer.body
 
 
-async def test_the_token_opens_nothing_for_ai_clients(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        assert (await hub.ask("POST", "/api/../mcp", {}, headers={"X": "1"})).status in (401, 404)
-        async with hub.http.post(f"{hub.url}/mcp", headers={"Authorization": f"Bearer {TOKEN}"}) as answer:
-            assert answer.status == 401
+async def test_the_token_opens_nothing_for_ai_clients(hub: RestHub) -> None:
+    assert (await hub.ask("POST", "/api/../mcp", {}, headers={"X": "1"})).status in (401, 404)
+    async with hub.http.post(f"{hub.url}/mcp", headers={"Authorization": f"Bearer {TOKEN}"}) as answer:
+        assert answer.status == 401
 
 
 @pytest.mark.parametrize(
@@ -66,65 +64,58 @@ async def test_the_token_opens_nothing_for_ai_clients(tmp_path: Path) -> None:
         [("Sec-Fetch-Site", "")],
     ],
 )
-async def test_pages_and_places_of_others_are_kept_out_even_with_the_token(tmp_path: Path, headers: list[tuple[str, str]]) -> None:
-    async with rest_hub(tmp_path) as hub:
-        given = CIMultiDict([*((name, value.format(port=hub.port)) for name, value in headers), ("Authorization", f"Bearer {TOKEN}")])
-        answer = await hub.ask("GET", "/servers", token=None, headers=given)
-        is_doubled = len(headers) > 1
-        assert (answer.status, answer.headers["Content-Type"]) == (400 if is_doubled else 403, "application/problem+json")
-        assert not [name for name in answer.headers if name.startswith("Access-Control")]
+async def test_pages_and_places_of_others_are_kept_out_even_with_the_token(hub: RestHub, headers: list[tuple[str, str]]) -> None:
+    given = CIMultiDict([*((name, value.format(port=hub.port)) for name, value in headers), ("Authorization", f"Bearer {TOKEN}")])
+    answer = await hub.ask("GET", "/servers", token=None, headers=given)
+    is_doubled = len(headers) > 1
+    assert (answer.status, answer.headers["Content-Type"]) == (400 if is_doubled else 403, "application/problem+json")
+    assert not [name for name in answer.headers if name.startswith("Access-Control")]
 
 
-async def test_a_person_who_types_the_address_is_let_in(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        assert (await hub.ask("GET", "/servers", headers={"Sec-Fetch-Site": "none"})).status == 200
+async def test_a_person_who_types_the_address_is_let_in(hub: RestHub) -> None:
+    assert (await hub.ask("GET", "/servers", headers={"Sec-Fetch-Site": "none"})).status == 200
 
 
-async def test_a_path_that_there_is_not_and_a_method_that_there_is_not_are_told(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        for path in ("/nothing", "/servers/", "/servers/a/b/c/d", "/api/", "/servers/%0A/x"):
-            answer = await hub.ask("GET", path)
-            assert (answer.status, answer.json["status"]) == (404, 404), path
-        answer = await hub.ask("PATCH", "/servers")
-        assert (answer.status, answer.headers["Allow"]) == (405, "GET, POST, HEAD, OPTIONS")
-        answer = await hub.ask("OPTIONS", "/servers")
-        assert (answer.status, answer.headers["Allow"], answer.body) == (204, "GET, POST, HEAD, OPTIONS", b"")
-        answer = await hub.ask("DELETE", "/api/openapi.json")
-        assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
+async def test_a_path_that_there_is_not_and_a_method_that_there_is_not_are_told(hub: RestHub) -> None:
+    for path in ("/nothing", "/servers/", "/servers/a/b/c/d", "/api/", "/servers/%0A/x"):
+        answer = await hub.ask("GET", path)
+        assert (answer.status, answer.json["status"]) == (404, 404), path
+    answer = await hub.ask("PATCH", "/servers")
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, POST, HEAD, OPTIONS")
+    answer = await hub.ask("OPTIONS", "/servers")
+    assert (answer.status, answer.headers["Allow"], answer.body) == (204, "GET, POST, HEAD, OPTIONS", b"")
+    answer = await hub.ask("DELETE", "/api/openapi.json")
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
 
 
-async def test_head_says_what_get_would_without_saying_it(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        whole, head = await hub.ask("GET", "/servers"), await hub.ask("HEAD", "/servers")
-        assert (head.status, head.body) == (200, b"")
-        assert head.headers["Content-Length"] == whole.headers["Content-Length"]
-        assert (await hub.ask("HEAD", "/api/events")).headers["Content-Type"] == "text/event-stream"
+async def test_head_says_what_get_would_without_saying_it(hub: RestHub) -> None:
+    whole, head = await hub.ask("GET", "/servers"), await hub.ask("HEAD", "/servers")
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["Content-Length"] == whole.headers["Content-Length"]
+    assert (await hub.ask("HEAD", "/api/events")).headers["Content-Type"] == "text/event-stream"
 
 
-async def test_where_things_are_stands_at_the_beginning(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        index = (await hub.ask("GET", "/api/mcp")).json
-        assert (await hub.ask("GET", index["openapi"])).json["openapi"] == "3.1.0"
-        assert (await hub.ask("GET", index["events"])).body.startswith(b"event: Told")
+async def test_where_things_are_stands_at_the_beginning(hub: RestHub) -> None:
+    index = (await hub.ask("GET", "/api/mcp")).json
+    assert (await hub.ask("GET", index["openapi"])).json["openapi"] == "3.1.0"
+    assert (await hub.ask("GET", index["events"])).body.startswith(b"event: Told")
 
 
-async def test_answers_are_not_kept_by_anybody(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("GET", "/servers")
-        assert (answer.headers["Cache-Control"], answer.headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
+async def test_answers_are_not_kept_by_anybody(hub: RestHub) -> None:
+    answer = await hub.ask("GET", "/servers")
+    assert (answer.headers["Cache-Control"], answer.headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
 
 
 @pytest.mark.expected_warnings("POST /api/hub/set_mcp_enabled failed")
-async def test_a_bug_is_an_answer_and_says_nothing_of_the_inside(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
+async def test_a_bug_is_an_answer_and_says_nothing_of_the_inside(hub: RestHub) -> None:
 
-        async def breaks(enabled: bool) -> None:
-            raise KeyError("hunter2")
+    async def breaks(enabled: bool) -> None:
+        raise KeyError("hunter2")
 
-        hub.parts.conf.set_enabled = breaks  # type: ignore[method-assign]
-        answer = await hub.ask("POST", "/api/hub/set_mcp_enabled", {"enabled": False})
-        assert (answer.status, answer.json["title"]) == (500, "Internal error in Tooltray")
-        assert b"hunter2" not in answer.body
+    hub.parts.conf.set_enabled = breaks  # type: ignore[method-assign]
+    answer = await hub.ask("POST", "/api/hub/set_mcp_enabled", {"enabled": False})
+    assert (answer.status, answer.json["title"]) == (500, "Internal error in Tooltray")
+    assert b"hunter2" not in answer.body
 
 
 async def test_what_a_verb_refuses_is_told_in_its_words(tmp_path: Path) -> None:
@@ -280,14 +271,13 @@ async def test_a_token_of_the_scope_call_calls_tools(tmp_path: Path) -> None:
         assert (await hub.ask("POST", "/api/tools/call_tool", {"name": "t", "arguments": {}}, token=CALL_TOKEN)).status == 200
 
 
-async def test_a_token_that_was_seen_beyond_its_end_is_saved_as_ended(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        hub.tokens.is_saved = False
-        assert (await hub.ask("GET", "/servers", token="nobody's")).status == 401
-        async with asyncio.timeout(10):
-            while len(hub.parts.keeper):  # noqa: ASYNC110 - not all tasks: the refused connection stays open for 15 s
-                await asyncio.sleep(0)
-        assert hub.tokens.saved == 1
+async def test_a_token_that_was_seen_beyond_its_end_is_saved_as_ended(hub: RestHub) -> None:
+    hub.tokens.is_saved = False
+    assert (await hub.ask("GET", "/servers", token="nobody's")).status == 401
+    async with asyncio.timeout(10):
+        while len(hub.parts.keeper):  # noqa: ASYNC110 - not all tasks: the refused connection stays open for 15 s
+            await asyncio.sleep(0)
+    assert hub.tokens.saved == 1
 
 
 @pytest.mark.expected_warnings("the tokens cannot be saved")

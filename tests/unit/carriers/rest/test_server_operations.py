@@ -74,14 +74,13 @@ async def test_a_trusted_program_adds_servers_as_a_person_does(tmp_path: Path) -
         ([], "Expected `object`"),
     ],
 )
-async def test_an_entry_that_cannot_be_used_is_told_and_leaves_nothing_behind(tmp_path: Path, asked: Any, said: str) -> None:
-    async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("POST", "/servers", asked)
-        assert answer.status == 422
-        assert said in answer.json["detail"]
-        assert "settings.json" not in answer.json["hint"]  # a program edits no file
-        assert on_disk(hub)["mcpServers"] == {}
-        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
+async def test_an_entry_that_cannot_be_used_is_told_and_leaves_nothing_behind(hub: RestHub, asked: Any, said: str) -> None:
+    answer = await hub.ask("POST", "/servers", asked)
+    assert answer.status == 422
+    assert said in answer.json["detail"]
+    assert "settings.json" not in answer.json["hint"]  # a program edits no file
+    assert on_disk(hub)["mcpServers"] == {}
+    assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
 
 
 async def test_plain_secrets_go_to_where_secrets_are_and_are_never_shown(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCall
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.own_calls import Elicitations, ToldProgress, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
+from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}
 
@@ -150,6 +151,7 @@ async def test_a_question_of_its_server_carries_the_attempt_and_its_answer_goes_
 async def test_it_is_asked_nothing_that_no_window_shows(parts: HubParts, program: ScriptedServer, has_window: bool) -> None:
     async def ask(copy: Any, params: Any) -> Any:
         if "legacy" not in program.eras:
+            assert ("elicitation" in params["_meta"][CLIENT_CAPABILITIES_KEY]) is has_window
             return {"resultType": "input_required", "inputRequests": {"1": {"method": "sampling/createMessage"}}}
         return text(str(await copy.ask("sampling/createMessage")))
 

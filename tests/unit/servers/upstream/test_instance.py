@@ -86,6 +86,13 @@ class Life:
             on_notification=lambda instance, method, params: self.said.add((instance, method, loaded(params))),
         )
 
+    async def stopping(self) -> "asyncio.Task[Any]":
+        """Its stop, which ends with `server.may_end`."""
+        self.server.may_end.clear()
+        stop = self.spawn(self.instance.stop())
+        await self.server.closing.wait()
+        return stop
+
     async def _make_transport(self) -> Any:
         return self.make()
 
@@ -139,6 +146,11 @@ async def live() -> AsyncIterator[Callable[..., Life]]:
         await asyncio.gather(*life.tasks, return_exceptions=True)
 
 
+@pytest.fixture
+def life(live: Callable[..., Life]) -> Life:
+    return live()
+
+
 def test_every_state_has_its_way_out_and_leads_nowhere_unknown() -> None:
     assert set(TRANSITIONS) == set(ServerState)
     assert all(targets and targets <= set(ServerState) and state not in targets for state, targets in TRANSITIONS.items())
@@ -154,8 +166,7 @@ def test_a_crash_is_followed_by_another_try_after_1_2_and_4_seconds_and_a_minute
 # starting
 
 
-async def test_it_starts_runs_and_stops(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_it_starts_runs_and_stops(life: Life) -> None:
     instance = life.instance
     client = await instance.running(timeout_s=10)
     assert instance.client is client
@@ -167,8 +178,7 @@ async def test_it_starts_runs_and_stops(live: Callable[..., Life]) -> None:
     assert life.states.all == [STARTING, RUNNING, STOPPING, STOPPED]
 
 
-async def test_its_process_is_known_before_it_has_greeted(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_its_process_is_known_before_it_has_greeted(life: Life) -> None:
     life.server.handlers["initialize"] = never
     life.instance.start()
     await life.server.request("initialize")
@@ -176,8 +186,7 @@ async def test_its_process_is_known_before_it_has_greeted(live: Callable[..., Li
     assert life.instance.pids == life.server.copy.pids != ()
 
 
-async def test_two_starts_at_once_make_one_process(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_two_starts_at_once_make_one_process(life: Life) -> None:
     life.instance.start()
     life.instance.start()
     first, second = await asyncio.gather(life.instance.running(timeout_s=10), life.instance.running(timeout_s=10))
@@ -186,8 +195,7 @@ async def test_two_starts_at_once_make_one_process(live: Callable[..., Life]) ->
     assert len(life.server.copies.all) == 1
 
 
-async def test_it_may_be_told_to_stop_before_it_took_its_first_step(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_it_may_be_told_to_stop_before_it_took_its_first_step(life: Life) -> None:
     life.instance.start()
     await life.instance.stop()
     assert life.states.all == [STARTING, STOPPING, STOPPED]
@@ -195,8 +203,7 @@ async def test_it_may_be_told_to_stop_before_it_took_its_first_step(live: Callab
     assert len(life.server.copies.all) == 1
 
 
-async def test_who_gives_up_waiting_does_not_stop_it(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_who_gives_up_waiting_does_not_stop_it(life: Life) -> None:
     go_on = life.server.hold("initialize")
     waiting = life.spawn(life.instance.running(timeout_s=10))
     await life.server.request("initialize")
@@ -206,8 +213,7 @@ async def test_who_gives_up_waiting_does_not_stop_it(live: Callable[..., Life]) 
     assert len(life.server.copies.all) == 1
 
 
-async def test_waiting_is_bounded_and_says_what_it_does(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_waiting_is_bounded_and_says_what_it_does(life: Life) -> None:
     life.server.handlers["initialize"] = never
     with pytest.raises(TooltrayError, match=r"server 's' is not running: it is starting. Try again in a moment"):
         await life.instance.running(timeout_s=0.02)
@@ -229,8 +235,7 @@ async def test_an_entry_can_give_a_server_longer_to_answer(live: Callable[..., L
     assert life.instance.state is RUNNING
 
 
-async def test_a_server_known_to_be_legacy_is_greeted_without_a_probe(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_server_known_to_be_legacy_is_greeted_without_a_probe(life: Life) -> None:
     life.is_known_legacy = True
     await life.run()
     assert life.server.count("server/discover") == 0
@@ -247,8 +252,7 @@ async def test_a_server_that_ends_at_the_probe_is_greeted_in_the_legacy_way_at_o
     assert not life.failures
 
 
-async def test_a_server_that_ends_at_every_greeting_is_probed_once_until_somebody_starts_it_again(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_server_that_ends_at_every_greeting_is_probed_once_until_somebody_starts_it_again(life: Life) -> None:
     life.server.handlers["server/discover"] = life.server.handlers["initialize"] = lambda copy, params: copy.die("no API key")
     for _ in range(2):
         with pytest.raises(TooltrayError, match="no API key"):
@@ -287,8 +291,7 @@ async def test_an_end_at_the_probe_that_has_another_reason_is_a_failure(live: Ca
     assert life.server.count("initialize") == 0
 
 
-async def test_an_end_at_the_probe_without_a_word_may_be_one_of_a_legacy_server(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_an_end_at_the_probe_without_a_word_may_be_one_of_a_legacy_server(life: Life) -> None:
 
     def end(copy: Copy, params: Any) -> None:
         copy.failure = ConnectionFailure(Problem("'s' ended at once"), is_lasting=True, how="It ended with exit code 0")
@@ -310,8 +313,7 @@ async def test_a_launcher_is_said_to_be_installing_at_its_first_start_only(live:
     assert [state for state in life.states.all if state in (STARTING, INSTALLING)] == [INSTALLING, STARTING, STARTING]
 
 
-async def test_a_program_that_is_no_launcher_is_never_installing(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_program_that_is_no_launcher_is_never_installing(life: Life) -> None:
     life.is_first_start = True
     await life.run()
     assert INSTALLING not in life.states.all
@@ -320,8 +322,7 @@ async def test_a_program_that_is_no_launcher_is_never_installing(live: Callable[
 # failing
 
 
-async def test_a_server_that_dies_is_started_again_and_calls_that_come_meanwhile_wait_for_it(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_server_that_dies_is_started_again_and_calls_that_come_meanwhile_wait_for_it(life: Life) -> None:
     await life.run()
     go_on = life.server.hold("initialize")
     life.server.copy.die("out of cheese", exit_code=3)
@@ -349,8 +350,7 @@ async def test_after_three_restarts_in_a_row_it_is_given_up(live: Callable[..., 
         await life.instance.running(timeout_s=10)
 
 
-async def test_every_failure_is_told_with_its_number_and_how_the_process_ended(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_every_failure_is_told_with_its_number_and_how_the_process_ended(life: Life) -> None:
     life.die_when_running()
     with pytest.raises(TooltrayError):
         await life.run()
@@ -358,16 +358,14 @@ async def test_every_failure_is_told_with_its_number_and_how_the_process_ended(l
     assert "out of cheese" in life.failures[0].problem.message
 
 
-async def test_a_process_that_ends_before_it_has_greeted_is_told_with_its_exit_code(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_process_that_ends_before_it_has_greeted_is_told_with_its_exit_code(life: Life) -> None:
     life.server.handlers["initialize"] = lambda copy, params: copy.die("no key", exit_code=7)
     with pytest.raises(TooltrayError):
         await life.run()
     assert {(each.is_start, each.exit_code) for each in life.failures} == {(True, 7)}
 
 
-async def test_a_start_that_fails_is_told_as_one_each_time(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_start_that_fails_is_told_as_one_each_time(life: Life) -> None:
     life.server.fails_to_open = TooltrayError("out of reach")
     with pytest.raises(TooltrayError):
         await life.run()
@@ -393,8 +391,7 @@ async def test_a_healthy_run_counts_anew(live: Callable[..., Life]) -> None:
     assert ERROR not in life.states.all
 
 
-async def test_somebody_who_acts_gets_all_tries_again(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_somebody_who_acts_gets_all_tries_again(life: Life) -> None:
     life.die_when_running(times=7)
     life.instance.start()
     await life.state(ERROR)
@@ -402,16 +399,14 @@ async def test_somebody_who_acts_gets_all_tries_again(live: Callable[..., Life])
     assert len(life.server.copies.all) == 8
 
 
-async def test_a_copy_that_dies_in_the_moment_it_runs_keeps_those_waiting_who_waited_for_it(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_copy_that_dies_in_the_moment_it_runs_keeps_those_waiting_who_waited_for_it(life: Life) -> None:
     life.die_when_running(times=1)
     client = await life.instance.running(timeout_s=10)
     assert client.transport is life.server.copies.all[1]
 
 
 @pytest.mark.parametrize("problem", [TooltrayError("variable KEY is not set"), CannotStart("command 'x' not found")])
-async def test_what_trying_again_would_not_mend_is_given_up_at_once(live: Callable[..., Life], problem: TooltrayError) -> None:
-    life = live()
+async def test_what_trying_again_would_not_mend_is_given_up_at_once(life: Life, problem: TooltrayError) -> None:
 
     def fail() -> Any:
         raise problem
@@ -424,8 +419,7 @@ async def test_what_trying_again_would_not_mend_is_given_up_at_once(live: Callab
     assert life.instance.exit_code is None
 
 
-async def test_a_server_that_speaks_another_protocol_is_tried_again(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_server_that_speaks_another_protocol_is_tried_again(life: Life) -> None:
     answers = iter([{"protocolVersion": "1999-01-01"}])
 
     def initialize(copy: Copy, params: Any) -> Any:
@@ -448,8 +442,7 @@ async def test_a_server_that_refuses_the_era_is_given_up_at_once_and_says_so(liv
 
 
 @pytest.mark.expected_warnings("running 's' failed")
-async def test_a_bug_of_ours_is_an_error_that_nobody_waits_for(live: Callable[..., Life], caplog: pytest.LogCaptureFixture) -> None:
-    life = live()
+async def test_a_bug_of_ours_is_an_error_that_nobody_waits_for(life: Life, caplog: pytest.LogCaptureFixture) -> None:
 
     def fail() -> Any:
         raise RuntimeError("a bug")
@@ -493,14 +486,12 @@ async def test_a_bug_while_a_process_is_ended_leaves_no_state_behind(live: Calla
 # stopping
 
 
-async def test_stopping_what_does_not_run_changes_nothing(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_stopping_what_does_not_run_changes_nothing(life: Life) -> None:
     await life.instance.stop()
     assert life.states.all == []
 
 
-async def test_it_can_wait_for_its_first_use_instead_of_being_stopped(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_it_can_wait_for_its_first_use_instead_of_being_stopped(life: Life) -> None:
     life.instance.set_idle_state(ON_DEMAND)
     life.instance.set_idle_state(ON_DEMAND)
     assert not life.instance.status.is_stopped
@@ -513,8 +504,7 @@ async def test_it_can_wait_for_its_first_use_instead_of_being_stopped(live: Call
     assert life.states.all == [ON_DEMAND, STARTING, RUNNING, STOPPING, ON_DEMAND, STOPPED]
 
 
-async def test_it_can_be_stopped_while_it_starts(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_it_can_be_stopped_while_it_starts(life: Life) -> None:
     life.server.handlers["initialize"] = never
     waiting = life.spawn(life.instance.running(timeout_s=10))
     await life.server.request("initialize")
@@ -563,8 +553,7 @@ async def test_the_rest_of_a_dead_copy_is_ended_also_when_it_is_stopped_meanwhil
     assert life.server.running == []
 
 
-async def test_it_can_be_stopped_when_it_was_given_up(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_it_can_be_stopped_when_it_was_given_up(life: Life) -> None:
     life.server.fails_to_open = CannotStart("no")
     life.instance.start()
     await life.state(ERROR)
@@ -588,8 +577,7 @@ async def test_it_can_be_stopped_while_what_was_given_up_still_ends(live: Callab
     assert life.states.all == [STARTING, RUNNING, ERROR, STOPPING, STOPPED]
 
 
-async def test_stopping_twice_at_once_stops_once(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_stopping_twice_at_once_stops_once(life: Life) -> None:
     await life.run()
     life.server.may_end.clear()
     first, second = life.spawn(life.instance.stop()), life.spawn(life.instance.stop(then=ON_DEMAND))
@@ -601,12 +589,9 @@ async def test_stopping_twice_at_once_stops_once(live: Callable[..., Life]) -> N
     assert len(life.server.closing.all) == 1
 
 
-async def test_a_stop_whose_caller_goes_away_is_carried_out_all_the_same(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_stop_whose_caller_goes_away_is_carried_out_all_the_same(life: Life) -> None:
     await life.run()
-    life.server.may_end.clear()
-    stopping = life.spawn(life.instance.stop())
-    await life.server.closing.wait()
+    stopping = await life.stopping()
     stopping.cancel()
     await asyncio.wait({stopping})
     life.server.may_end.set()
@@ -614,12 +599,9 @@ async def test_a_stop_whose_caller_goes_away_is_carried_out_all_the_same(live: C
     await life.run()
 
 
-async def test_where_it_rests_can_change_while_it_is_being_stopped(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_where_it_rests_can_change_while_it_is_being_stopped(life: Life) -> None:
     await life.run()
-    life.server.may_end.clear()
-    stopping = life.spawn(life.instance.stop())
-    await life.server.closing.wait()
+    stopping = await life.stopping()
     assert life.instance.status.is_stopped
     life.instance.set_idle_state(ON_DEMAND)
     life.server.may_end.set()
@@ -627,12 +609,9 @@ async def test_where_it_rests_can_change_while_it_is_being_stopped(live: Callabl
     assert life.instance.state is ON_DEMAND
 
 
-async def test_a_start_while_it_is_being_stopped_begins_when_the_old_process_has_ended(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_start_while_it_is_being_stopped_begins_when_the_old_process_has_ended(life: Life) -> None:
     await life.run()
-    life.server.may_end.clear()
-    stopping = life.spawn(life.instance.stop())
-    await life.server.closing.wait()
+    stopping = await life.stopping()
     waiting = life.spawn(life.instance.running(timeout_s=10))
     await turns()
     assert len(life.server.copies.all) == 1
@@ -642,12 +621,9 @@ async def test_a_start_while_it_is_being_stopped_begins_when_the_old_process_has
     assert life.states.all == [STARTING, RUNNING, STOPPING, STOPPED, STARTING, RUNNING]
 
 
-async def test_however_many_want_it_back_while_it_is_being_stopped_its_old_process_ends_first(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_however_many_want_it_back_while_it_is_being_stopped_its_old_process_ends_first(life: Life) -> None:
     await life.run()
-    life.server.may_end.clear()
-    stopping = life.spawn(life.instance.stop())
-    await life.server.closing.wait()
+    stopping = await life.stopping()
     for _ in range(3):
         life.instance.start()
         await turns()
@@ -657,12 +633,9 @@ async def test_however_many_want_it_back_while_it_is_being_stopped_its_old_proce
     await stopping
 
 
-async def test_the_last_word_counts_of_a_stop_a_start_and_a_stop(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_the_last_word_counts_of_a_stop_a_start_and_a_stop(life: Life) -> None:
     await life.run()
-    life.server.may_end.clear()
-    first = life.spawn(life.instance.stop())
-    await life.server.closing.wait()
+    first = await life.stopping()
     waiting = life.spawn(life.instance.running(timeout_s=10))
     await turns()
     second = life.spawn(life.instance.stop())
@@ -674,8 +647,7 @@ async def test_the_last_word_counts_of_a_stop_a_start_and_a_stop(live: Callable[
     assert life.states.all == [STARTING, RUNNING, STOPPING, STOPPED]
 
 
-async def test_a_start_while_what_was_given_up_still_ends_begins_right_after(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_start_while_what_was_given_up_still_ends_begins_right_after(life: Life) -> None:
     life.server.fails_to_open = CannotStart("no")
     life.server.may_end.clear()
     life.instance.start()
@@ -689,15 +661,13 @@ async def test_a_start_while_what_was_given_up_still_ends_begins_right_after(liv
     assert life.states.all == [STARTING, ERROR, STARTING, RUNNING]
 
 
-async def test_it_passes_on_what_the_server_says(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_it_passes_on_what_the_server_says(life: Life) -> None:
     await life.run()
     life.server.copy.notify("notifications/tools/list_changed")
     assert await life.said.wait() == (life.instance, "notifications/tools/list_changed", {})
 
 
-async def test_an_error_in_the_greeting_is_tried_again(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_an_error_in_the_greeting_is_tried_again(life: Life) -> None:
     answers = iter([error(-32603, "database is locked")])
     life.server.handlers["initialize"] = lambda copy, params: next(answers, {"protocolVersion": "2025-06-18"})
     await life.run()
@@ -715,8 +685,7 @@ def fails_with(life: Life, failure: ConnectionFailure) -> None:
     life.server.handlers["initialize"] = die
 
 
-async def test_a_failure_that_would_come_again_is_given_up_at_once_with_its_reason(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_failure_that_would_come_again_is_given_up_at_once_with_its_reason(life: Life) -> None:
     failure = ConnectionFailure(Problem("file /x.py not found", "It says so", "Correct it."), is_lasting=True)
     fails_with(life, failure)
     with pytest.raises(TooltrayError, match=r"server 's' is not running: file /x\.py not found"):
@@ -725,8 +694,7 @@ async def test_a_failure_that_would_come_again_is_given_up_at_once_with_its_reas
     assert (life.instance.problem, life.instance.failure) == (failure.problem, failure)
 
 
-async def test_a_failure_that_may_pass_is_tried_again_and_a_reason_without_facts_gets_what_was_said(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_failure_that_may_pass_is_tried_again_and_a_reason_without_facts_gets_what_was_said(life: Life) -> None:
     fails_with(life, ConnectionFailure(Problem("far.example has a fault of its own")))
     with pytest.raises(TooltrayError):
         await life.run()
@@ -734,8 +702,7 @@ async def test_a_failure_that_may_pass_is_tried_again_and_a_reason_without_facts
     assert life.instance.problem == Problem("far.example has a fault of its own", "server 's' ended with exit code 1: out of cheese")
 
 
-async def test_another_protocol_behind_a_known_failure_is_said_with_it(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_another_protocol_behind_a_known_failure_is_said_with_it(life: Life) -> None:
 
     def answer(copy: Copy, params: Any) -> Any:
         copy.failure = ConnectionFailure(Problem("far.example refuses access"), is_lasting=True)
@@ -746,8 +713,7 @@ async def test_another_protocol_behind_a_known_failure_is_said_with_it(live: Cal
         await life.run()
 
 
-async def test_a_sign_in_that_is_wanted_goes_before_whatever_else_went_wrong(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_sign_in_that_is_wanted_goes_before_whatever_else_went_wrong(life: Life) -> None:
 
     def refuse(copy: Copy, params: Any) -> None:
         copy.failure = ConnectionFailure(Problem("refused"), is_lasting=True)
@@ -872,8 +838,7 @@ def downloading(copy: Copy) -> Copy:
     return copy
 
 
-async def test_who_waits_until_it_is_settled_does_not_wait_for_what_rests(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_who_waits_until_it_is_settled_does_not_wait_for_what_rests(life: Life) -> None:
     await life.instance.settled()
     go_on = life.server.hold("initialize")
     life.instance.start()
@@ -1009,8 +974,7 @@ async def test_a_server_that_forgets_every_session_at_once_counts_as_failing(liv
     assert len(life.server.copies.all) == 4
 
 
-async def test_a_connection_that_is_lost_is_no_connection_from_that_moment_on(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_a_connection_that_is_lost_is_no_connection_from_that_moment_on(life: Life) -> None:
     first = await life.instance.running(timeout_s=10)
     life.server.copy.die()
     assert (life.instance.client, life.instance.state) == (None, RUNNING)  # its owner has not been told yet
@@ -1047,12 +1011,9 @@ async def test_starts_and_a_stop_while_a_failed_process_ends_wait_for_its_end(li
     await stopping
 
 
-async def test_what_a_user_starts_again_while_it_is_being_stopped_is_not_stopped(live: Callable[..., Life]) -> None:
-    life = live()
+async def test_what_a_user_starts_again_while_it_is_being_stopped_is_not_stopped(life: Life) -> None:
     await life.run()
-    life.server.may_end.clear()
-    stopping = life.spawn(life.instance.stop())
-    await life.server.closing.wait()
+    stopping = await life.stopping()
     assert life.instance.status.is_stopped
     life.instance.start()
     assert not life.instance.status.is_stopped

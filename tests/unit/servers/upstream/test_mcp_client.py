@@ -32,8 +32,12 @@ async def connect() -> AsyncIterator[Any]:
         yield _connect
 
 
-async def test_results_keep_what_the_hub_does_not_know(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+@pytest.fixture
+async def relay(connect: Any) -> Relay:
+    return await connect(ScriptedServer(tool("t")))
+
+
+async def test_results_keep_what_the_hub_does_not_know(relay: Relay) -> None:
     relay.server.calls["t"] = lambda copy, params: raw(b'{"content":[],"n":1180591620717411303424,"f":1e400,"unknown":{"kept":1}}')
     request = Envelope(method="tools/call", params=Raw(b'{"name":"t","arguments":{"n":0.1000000000000000055}}'))
     reply = await relay.client.call(exchange_of(request, Client()), timeout_s=10)
@@ -65,8 +69,7 @@ async def test_a_call_of_a_legacy_client_gets_the_envelope_for_a_modern_server_w
     assert (meta["io.modelcontextprotocol/protocolVersion"], meta["x"]) == ("2026-07-28", 1)
 
 
-async def test_a_call_of_a_modern_client_loses_the_envelope_for_a_legacy_server_and_its_result_becomes_modern(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_call_of_a_modern_client_loses_the_envelope_for_a_legacy_server_and_its_result_becomes_modern(relay: Relay) -> None:
     reply = await relay.call("t", _meta={**MODERN_META, "x": 1})
     assert (await relay.server.call("t")).params["_meta"] == {"x": 1}
     assert reply["result"]["resultType"] == "complete"
@@ -87,8 +90,7 @@ async def test_a_reply_that_no_client_can_read_is_an_error_that_says_so_at_once(
     assert message.endswith(written.decode())
 
 
-async def test_an_empty_result_written_as_null_is_an_empty_one(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_an_empty_result_written_as_null_is_an_empty_one(relay: Relay) -> None:
     relay.server.calls["t"] = lambda copy, params: raw(b"null")
     assert await relay.call("t", _meta=MODERN_META) == {"result": {"resultType": "complete"}}
 
@@ -99,8 +101,7 @@ async def test_a_call_within_one_era_is_not_touched(connect: Any) -> None:
     assert (await relay.server.call("t")).params["_meta"] == MODERN_META
 
 
-async def test_a_call_that_nobody_waits_for_any_more_is_cancelled_at_the_server(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_call_that_nobody_waits_for_any_more_is_cancelled_at_the_server(relay: Relay) -> None:
     first, second = relay.calling("hang"), relay.calling("hang", arguments={"n": 2})
     wanted = await relay.server.call("hang", count=2)
     assert len(relay.client.exchanges()) == 2
@@ -110,8 +111,7 @@ async def test_a_call_that_nobody_waits_for_any_more_is_cancelled_at_the_server(
     assert len(relay.client.exchanges()) == 1
 
 
-async def test_a_call_without_progress_ends_in_time_and_is_cancelled_at_the_server(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_call_without_progress_ends_in_time_and_is_cancelled_at_the_server(relay: Relay) -> None:
     call = relay.calling("hang", timeout_s=30.0)
     await relay.server.call("hang")
     assert relay.wheel.expire(30.0) == 1
@@ -119,8 +119,7 @@ async def test_a_call_without_progress_ends_in_time_and_is_cancelled_at_the_serv
     await relay.server.cancelled.wait()
 
 
-async def test_a_broken_reply_fails_its_call(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_broken_reply_fails_its_call(relay: Relay) -> None:
     call = relay.calling("hang")
     asked = await relay.server.call("hang")
     asked.copy.say(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[' % asked.id)
@@ -129,22 +128,19 @@ async def test_a_broken_reply_fails_its_call(connect: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ["initialize", "server/discover"])
-async def test_a_program_that_sends_back_what_it_is_sent_is_told_to_be_no_server(connect: Any, method: str) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_program_that_sends_back_what_it_is_sent_is_told_to_be_no_server(relay: Relay, method: str) -> None:
     relay.server.copy.say(b'{"jsonrpc":"2.0","id":1,"method":"%s"}' % method.encode())
     assert await relay.client.lost() == "server 's' sends back what it is sent, as no MCP server does"
 
 
-async def test_a_server_has_spoken_once_any_message_of_it_came(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_server_has_spoken_once_any_message_of_it_came(relay: Relay) -> None:
     relay.client.has_spoken = False
     relay.server.copy.notify("notifications/message", {})
     await relay.server.copy.ask("ping")
     assert relay.client.has_spoken
 
 
-async def test_calls_in_flight_are_answered_with_the_last_words_of_a_server_that_dies(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_calls_in_flight_are_answered_with_the_last_words_of_a_server_that_dies(relay: Relay) -> None:
     calls = [relay.calling("hang"), relay.calling("hang")]
     await relay.server.call("hang", count=2)
     relay.server.copy.die("out of cheese")
@@ -182,8 +178,7 @@ async def test_what_concerns_no_call_is_passed_on(connect: Any) -> None:
     assert relay.said.all == [("notifications/tools/list_changed", {}), ("notifications/message", {"level": "info", "data": 1})]
 
 
-async def test_progress_goes_to_the_caller_as_the_server_wrote_it(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_progress_goes_to_the_caller_as_the_server_wrote_it(relay: Relay) -> None:
     caller = Client()
 
     async def report(copy: Any, params: Any) -> Any:
@@ -195,8 +190,7 @@ async def test_progress_goes_to_the_caller_as_the_server_wrote_it(connect: Any) 
     assert caller.told.all == [("notifications/progress", {"progressToken": "p", "progress": 1, "x": 2})]
 
 
-async def test_progress_gives_a_call_its_time_anew(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_progress_gives_a_call_its_time_anew(relay: Relay) -> None:
     caller = Client()
     relay.calling("hang", caller, timeout_s=30.0, _meta={"progressToken": 1})
     asked = await relay.server.call("hang")
@@ -206,8 +200,7 @@ async def test_progress_gives_a_call_its_time_anew(connect: Any) -> None:
         assert relay.wheel.of(30.0)[0].restarts == count
 
 
-async def test_two_callers_with_one_progress_token_get_their_own_progress(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_two_callers_with_one_progress_token_get_their_own_progress(relay: Relay) -> None:
     clients = [Client(), Client(), Client()]
     for client in clients:
         relay.calling("hang", client, _meta={"progressToken": 5})
@@ -222,8 +215,7 @@ async def test_two_callers_with_one_progress_token_get_their_own_progress(connec
         assert client.told.all == [("notifications/progress", {"progressToken": 5, "progress": number, "x": 2})]
 
 
-async def test_a_token_made_for_one_call_never_hits_a_client_that_uses_it_itself(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_token_made_for_one_call_never_hits_a_client_that_uses_it_itself(relay: Relay) -> None:
     odd, first, second = Client(), Client(), Client()
     relay.calling("hang", odd, _meta={"progressToken": "shared-1"})
     relay.calling("hang", first, _meta={"progressToken": 5})
@@ -234,16 +226,14 @@ async def test_a_token_made_for_one_call_never_hits_a_client_that_uses_it_itself
     assert (first.told.all, second.told.all) == ([], [])
 
 
-async def test_a_token_is_free_again_when_its_call_has_ended(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_token_is_free_again_when_its_call_has_ended(relay: Relay) -> None:
     for _ in range(2):
         await relay.call("t", _meta={"progressToken": 5})
     tokens = [asked.params["_meta"]["progressToken"] for asked in relay.server.asked.all if asked.method == "tools/call"]
     assert tokens == [5, 5]
 
 
-async def test_progress_of_nobody_and_progress_that_cannot_be_read_are_ignored(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_progress_of_nobody_and_progress_that_cannot_be_read_are_ignored(relay: Relay) -> None:
     relay.server.copy.notify("notifications/progress", {"progressToken": "unknown"})
     relay.server.copy.notify("notifications/progress", {"no": "token"})
     assert "result" in await relay.call("t")
@@ -263,8 +253,7 @@ async def test_what_no_client_can_do_is_an_unknown_method(connect: Any) -> None:
     assert (await relay.server.copy.ask("tools/list"))["code"] == -32601
 
 
-async def test_a_question_goes_to_the_client_with_the_call_in_flight(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_question_goes_to_the_client_with_the_call_in_flight(relay: Relay) -> None:
     able = Client(capabilities={"elicitation": {}}, answer={"action": "accept", "content": {"n": 1}})
     unable = Client()
     for client in (able, unable):
@@ -275,24 +264,21 @@ async def test_a_question_goes_to_the_client_with_the_call_in_flight(connect: An
     assert (able.asked.all, unable.asked.all) == ([("elicitation/create", {"message": "?"})], [])
 
 
-async def test_the_error_of_a_client_is_the_answer_to_the_question(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_the_error_of_a_client_is_the_answer_to_the_question(relay: Relay) -> None:
     failed = Envelope(error=dump({"code": -1, "message": "the person closed the window"}))
     relay.calling("hang", Client(capabilities={"sampling": {}}, answer=failed))
     await relay.server.call("hang")
     assert (await relay.server.copy.ask("sampling/createMessage"))["message"] == "the person closed the window"
 
 
-async def test_a_question_that_nobody_can_answer_fails_at_the_server(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_question_that_nobody_can_answer_fails_at_the_server(relay: Relay) -> None:
     relay.calling("hang", Client())
     await relay.server.call("hang")
     answer = await relay.server.copy.ask("elicitation/create")
     assert answer == {"code": -32603, "message": "no AI client with a call in flight can answer elicitation/create"}
 
 
-async def test_a_question_that_two_clients_could_answer_goes_to_neither(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_question_that_two_clients_could_answer_goes_to_neither(relay: Relay) -> None:
     clients = [Client(capabilities={"elicitation": {}}), Client(capabilities={"elicitation": {}})]
     for client in clients:
         relay.calling("hang", client)
@@ -306,8 +292,7 @@ async def test_roots_without_a_client_are_none(connect: Any) -> None:
     assert await relay.server.copy.ask("roots/list") == {"roots": []}
 
 
-async def test_roots_of_a_client_without_roots_are_the_folder_it_was_started_in(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_roots_of_a_client_without_roots_are_the_folder_it_was_started_in(relay: Relay) -> None:
     client = Client()
     client.folder = folder = absolute("projects", "a b")
     relay.calling("hang", client)
@@ -316,8 +301,7 @@ async def test_roots_of_a_client_without_roots_are_the_folder_it_was_started_in(
 
 
 @pytest.mark.parametrize("folder", ["", "/", "relative", os.path.expanduser("~")])
-async def test_a_folder_that_says_nothing_is_no_root(connect: Any, folder: str) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_folder_that_says_nothing_is_no_root(relay: Relay, folder: str) -> None:
     client = Client()
     client.folder = folder
     relay.calling("hang", client)
@@ -325,8 +309,7 @@ async def test_a_folder_that_says_nothing_is_no_root(connect: Any, folder: str) 
     assert await relay.server.copy.ask("roots/list") == {"roots": []}
 
 
-async def test_the_folders_of_two_clients_are_nobodys_root(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_the_folders_of_two_clients_are_nobodys_root(relay: Relay) -> None:
     for folder in ("/a", "/b"):
         client = Client()
         client.folder = folder
@@ -366,16 +349,14 @@ async def test_a_client_without_the_mode_of_a_question_is_not_asked(declared: An
         assert await relay.server.copy.ask("elicitation/create", {"message": "m"}) == {"action": "decline"}
 
 
-async def test_a_client_without_tools_in_its_sampling_is_not_asked_for_them(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_client_without_tools_in_its_sampling_is_not_asked_for_them(relay: Relay) -> None:
     relay.calling("hang", client := Client(capabilities={"sampling": {}}, answer={"role": "assistant"}))
     await relay.server.call("hang")
     assert (await relay.server.copy.ask("sampling/createMessage", {"messages": [], "tools": []}))["code"] == -32602
     assert client.asked.all == []
 
 
-async def test_a_question_and_progress_say_which_request_they_belong_to(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_question_and_progress_say_which_request_they_belong_to(relay: Relay) -> None:
     client = Client(capabilities={"elicitation": {}}, answer={"action": "cancel"})
     for id in (7, 8):
         request = Envelope(id=Raw(b"%d" % id), method="tools/call", params=dump({"name": "hang", "_meta": {"progressToken": id}}))
@@ -495,8 +476,7 @@ async def test_a_modern_server_gets_the_capabilities_of_the_legacy_client_that_c
     assert relay.server.asked.all[-1].params["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {"later": 1, **EXTENDED}
 
 
-async def test_what_an_extension_asks_on_a_shared_connection_goes_to_the_one_caller_that_has_declared_any(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_what_an_extension_asks_on_a_shared_connection_goes_to_the_one_caller_that_has_declared_any(relay: Relay) -> None:
     without, client, other = Client(), Client(answer={"mine": 1}), Client()
     for each in (client, other):
         each.state.declared = EXTENDED
@@ -583,8 +563,7 @@ async def test_it_is_known_before_whom_a_question_lies(connect: Any) -> None:
     assert not relay.client.is_asking(client)
 
 
-async def test_what_a_client_says_outside_of_requests_is_passed_on(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_what_a_client_says_outside_of_requests_is_passed_on(relay: Relay) -> None:
     relay.client.notify("notifications/later", Raw(b'{"x":1e400}'))
     told = await relay.server.told.wait(lambda told: told.method == "notifications/later")
     assert told.params == {"x": float("inf")}
@@ -621,8 +600,7 @@ async def test_a_modern_server_that_asks_gets_no_answer(connect: Any, method: st
     assert not any(b'"q"' in message for message in sent)
 
 
-async def test_a_question_in_the_response_to_a_call_goes_to_the_client_of_that_call(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_a_question_in_the_response_to_a_call_goes_to_the_client_of_that_call(relay: Relay) -> None:
     clients = [Client(capabilities={"elicitation": {}}, answer={"action": "accept", "content": {"n": number}}) for number in range(2)]
     for number, client in enumerate(clients):
         request = Envelope(id=Raw(b"%d" % number), method="tools/call", params=dump({"name": "hang"}))
@@ -643,8 +621,7 @@ async def test_a_question_in_the_response_to_a_call_goes_to_the_client_of_that_c
     assert len(relay.client.exchanges()) == 2
 
 
-async def test_requests_of_one_token_are_one_client_to_a_server_that_asks(connect: Any) -> None:
-    relay = await connect(ScriptedServer(tool("t")))
+async def test_requests_of_one_token_are_one_client_to_a_server_that_asks(relay: Relay) -> None:
     clients = [Client(capabilities={"elicitation": {}}, answer={"action": "cancel"}) for _ in range(2)]
     for client in clients:
         client.identity = "the same token"

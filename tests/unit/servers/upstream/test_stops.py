@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,12 @@ def hub(tmp_path: Path, **options: Any) -> Any:
     return hub_parts(tmp_path, programs={"program": ScriptedServer(tool("t"))}, **given, **options)
 
 
+@pytest.fixture
+async def parts(tmp_path: Path) -> AsyncIterator[HubParts]:
+    async with hub(tmp_path) as parts:
+        yield parts
+
+
 async def shown(parts: HubParts, name: str = "s") -> ServerSnapshot:
     return next(server for server in (await parts.presenter.get_snapshot()).servers if server.name == name)
 
@@ -110,14 +117,13 @@ async def test_the_next_hub_does_not_start_it_and_calls_say_that_a_person_stoppe
         assert parts.launches == []
 
 
-async def test_a_resume_after_a_pause_does_not_start_it(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await started(parts)
-        await parts.presenter.stop_server("s")
-        await parts.presenter.set_mcp_enabled(False)
-        await parts.presenter.set_mcp_enabled(True)
-        await settled()
-        assert ((await shown(parts)).state, len(parts.launches)) == (ServerState.STOPPED, 1)
+async def test_a_resume_after_a_pause_does_not_start_it(parts: HubParts) -> None:
+    await started(parts)
+    await parts.presenter.stop_server("s")
+    await parts.presenter.set_mcp_enabled(False)
+    await parts.presenter.set_mcp_enabled(True)
+    await settled()
+    assert ((await shown(parts)).state, len(parts.launches)) == (ServerState.STOPPED, 1)
 
 
 @pytest.mark.parametrize("verb", ["start_server", "restart_server"])
@@ -132,78 +138,72 @@ async def test_a_person_starts_it_again_and_then_hubs_do_too(tmp_path: Path, ver
         await parts.heard.state("s", ServerState.RUNNING)
 
 
-async def test_other_settings_of_it_do_not_start_it(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await started(parts)
-        await parts.presenter.stop_server("s")
-        await parts.presenter.update_mcp_server("s", entry("program", args=["other"]))
-        await parts.conf.change_server("s", idle_stop=30)
-        await settled()
-        assert (await shown(parts)).state is ServerState.STOPPED
-        await parts.presenter.start_server("s")
-        await parts.presenter.update_mcp_server("s", entry("program", args=["third"]))
-        await parts.heard.state("s", ServerState.RUNNING, count=3)
+async def test_other_settings_of_it_do_not_start_it(parts: HubParts) -> None:
+    await started(parts)
+    await parts.presenter.stop_server("s")
+    await parts.presenter.update_mcp_server("s", entry("program", args=["other"]))
+    await parts.conf.change_server("s", idle_stop=30)
+    await settled()
+    assert (await shown(parts)).state is ServerState.STOPPED
+    await parts.presenter.start_server("s")
+    await parts.presenter.update_mcp_server("s", entry("program", args=["third"]))
+    await parts.heard.state("s", ServerState.RUNNING, count=3)
 
 
-async def test_an_edit_while_it_is_being_stopped_does_not_start_it_either(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await started(parts)
-        program = parts.programs["program"]
-        program.may_end.clear()
-        stopping = parts.keeper.spawn(parts.presenter.stop_server("s"), name="stop")
-        await parts.heard.state("s", ServerState.STOPPING)
-        await parts.presenter.update_mcp_server("s", entry("program", args=["other"]))
-        program.may_end.set()
-        await stopping
-        await settled()
-        assert ((await shown(parts)).state, len(parts.launches)) == (ServerState.STOPPED, 1)
+async def test_an_edit_while_it_is_being_stopped_does_not_start_it_either(parts: HubParts) -> None:
+    await started(parts)
+    program = parts.programs["program"]
+    program.may_end.clear()
+    stopping = parts.keeper.spawn(parts.presenter.stop_server("s"), name="stop")
+    await parts.heard.state("s", ServerState.STOPPING)
+    await parts.presenter.update_mcp_server("s", entry("program", args=["other"]))
+    program.may_end.set()
+    await stopping
+    await settled()
+    assert ((await shown(parts)).state, len(parts.launches)) == (ServerState.STOPPED, 1)
 
 
-async def test_a_stop_during_a_restart_is_the_last_word(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await started(parts)
-        program = parts.programs["program"]
-        program.may_end.clear()
-        restarting = asyncio.create_task(parts.presenter.restart_server("s"))
-        await parts.heard.state("s", ServerState.RESTARTING)
-        stopping = asyncio.create_task(parts.presenter.stop_server("s"))
-        await settled()
-        program.may_end.set()
-        await stopping
-        with pytest.raises(TooltrayError, match="it was stopped during the restart"):
-            await restarting
-        assert ((await shown(parts)).state, len(parts.launches), on_disk(tmp_path)) == (ServerState.STOPPED, 1, ["s"])
+async def test_a_stop_during_a_restart_is_the_last_word(parts: HubParts, tmp_path: Path) -> None:
+    await started(parts)
+    program = parts.programs["program"]
+    program.may_end.clear()
+    restarting = asyncio.create_task(parts.presenter.restart_server("s"))
+    await parts.heard.state("s", ServerState.RESTARTING)
+    stopping = asyncio.create_task(parts.presenter.stop_server("s"))
+    await settled()
+    program.may_end.set()
+    await stopping
+    with pytest.raises(TooltrayError, match="it was stopped during the restart"):
+        await restarting
+    assert ((await shown(parts)).state, len(parts.launches), on_disk(tmp_path)) == (ServerState.STOPPED, 1, ["s"])
 
 
-async def test_who_takes_disable_out_of_its_entry_starts_it(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await parts.presenter.stop_server("s")
-        await parts.conf.change_server("s", disable=True)
-        await parts.conf.change_server("s", disable=None)
-        await parts.heard.state("s", ServerState.RUNNING)
-        await parts.ended()
-        assert on_disk(tmp_path) == []
+async def test_who_takes_disable_out_of_its_entry_starts_it(parts: HubParts, tmp_path: Path) -> None:
+    await parts.presenter.stop_server("s")
+    await parts.conf.change_server("s", disable=True)
+    await parts.conf.change_server("s", disable=None)
+    await parts.heard.state("s", ServerState.RUNNING)
+    await parts.ended()
+    assert on_disk(tmp_path) == []
 
 
-async def test_a_removal_that_is_undone_brings_it_back_stopped(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await parts.presenter.stop_server("s")
-        await parts.presenter.remove_mcp_server("s", keep_secrets=True)
-        await parts.presenter.add_mcp_server("s", SERVERS["s"])
-        await settled()
-        assert (await shown(parts)).state is ServerState.STOPPED
-        await parts.ended()
-        assert on_disk(tmp_path) == ["s"]
+async def test_a_removal_that_is_undone_brings_it_back_stopped(parts: HubParts, tmp_path: Path) -> None:
+    await parts.presenter.stop_server("s")
+    await parts.presenter.remove_mcp_server("s", keep_secrets=True)
+    await parts.presenter.add_mcp_server("s", SERVERS["s"])
+    await settled()
+    assert (await shown(parts)).state is ServerState.STOPPED
+    await parts.ended()
+    assert on_disk(tmp_path) == ["s"]
 
 
-async def test_another_server_of_the_same_name_starts(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await parts.presenter.stop_server("s")
-        await parts.presenter.remove_mcp_server("s", keep_secrets=True)
-        await parts.presenter.add_mcp_server("s", entry("program", args=["new"]))
-        await parts.heard.state("s", ServerState.RUNNING)
-        await parts.ended()
-        assert on_disk(tmp_path) == []
+async def test_another_server_of_the_same_name_starts(parts: HubParts, tmp_path: Path) -> None:
+    await parts.presenter.stop_server("s")
+    await parts.presenter.remove_mcp_server("s", keep_secrets=True)
+    await parts.presenter.add_mcp_server("s", entry("program", args=["new"]))
+    await parts.heard.state("s", ServerState.RUNNING)
+    await parts.ended()
+    assert on_disk(tmp_path) == []
 
 
 async def test_of_many_removals_the_last_can_be_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,19 +276,17 @@ async def test_a_deferred_server_stays_stopped_for_all_projects_until_one_is_sta
     assert on_disk(tmp_path) == []
 
 
-async def test_a_remedy_starts_it(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await parts.presenter.stop_server("s")
-        await parts.presenter.apply_remedy("s", "start")
-        await parts.heard.state("s", ServerState.RUNNING)
-        assert on_disk(tmp_path) == []
+async def test_a_remedy_starts_it(parts: HubParts, tmp_path: Path) -> None:
+    await parts.presenter.stop_server("s")
+    await parts.presenter.apply_remedy("s", "start")
+    await parts.heard.state("s", ServerState.RUNNING)
+    assert on_disk(tmp_path) == []
 
 
-async def test_an_export_does_not_carry_it(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        before = await parts.presenter.export_setup()
-        await parts.presenter.stop_server("s")
-        assert await parts.presenter.export_setup() == before
+async def test_an_export_does_not_carry_it(parts: HubParts) -> None:
+    before = await parts.presenter.export_setup()
+    await parts.presenter.stop_server("s")
+    assert await parts.presenter.export_setup() == before
 
 
 @pytest.mark.expected_warnings("cannot be saved")
@@ -305,8 +303,7 @@ async def test_one_that_cannot_be_kept_stops_all_the_same_and_starts_again(tmp_p
         assert (await shown(parts)).state is ServerState.RUNNING
 
 
-async def test_another_stop_of_the_hubs_own_is_not_remembered(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await started(parts)
-        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
-        assert not (tmp_path / "stopped.json").exists()
+async def test_another_stop_of_the_hubs_own_is_not_remembered(parts: HubParts, tmp_path: Path) -> None:
+    await started(parts)
+    await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
+    assert not (tmp_path / "stopped.json").exists()
