@@ -2,10 +2,11 @@
 it was opened."""
 
 from collections.abc import Iterable
+from typing import cast
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
@@ -94,7 +95,8 @@ class CallSheet(SheetView):
         self._guard.timeout.connect(self._on_guard_over)
         self._view = CallView(context.theme, context.hub, context.tasks, self)
         self._left = Label(context.theme, "", "caption", "muted", tabular=True)
-        self.buttons.addWidget(self._left)
+        self._left.setContentsMargins(24, 10, 24, 0)
+        cast(QVBoxLayout, self.layout()).insertWidget(self.layout().count() - 1, self._left)
         self.buttons.addLayout(self._view.line)
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._tick)
