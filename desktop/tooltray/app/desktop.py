@@ -209,7 +209,14 @@ def _build_main(parts: Parts) -> "MainWindow":
     window = MainWindow(
         parts.theme,
         presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link), parts.tasks),
-        local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry_text, with_new_secrets_moved, parts.memory),
+        local=LocalWork(
+            read_pasted=parse_pasted,
+            find_secrets=secret_spans,
+            save_file=write_atomically,
+            read_entry=read_entry_text,
+            move_secrets=with_new_secrets_moved,
+            memory=parts.memory,
+        ),
         wishes=parts.wishes,
         hides_on_close=lambda: Tray.is_available() and parts.appearance.preferences.keeps_running,
     )

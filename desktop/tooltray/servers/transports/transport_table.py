@@ -6,7 +6,7 @@ its own thread.
 
 An entry that starts or calls this Tooltray itself would wait for itself forever, and is refused by certain signs (the program, a launcher's
 package, a module, the bridge's file), never by folders that merely have our name. An entry hidden behind a script is found when its process
-connects (carriers/mcp/bridge_listener).
+connects (carriers/mcp/local_socket).
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """The entries of servers, wherever each is: in the settings, in a project's own file, or among the proposals that wait for consent.
 
-A server and its secrets are stored together or not at all. Nothing is started or stopped here: ServerManager and LiveSettings
-follow the settings. What an entry widens is confirmed by a person: compared with the existing entry, else with the last removed entry of
-its name, so that removing a server and adding it again gains nothing, else with the default permissions.
+A server and its secrets are stored together or not at all. ServerManager and LiveSettings follow the settings; ServerStarts starts those
+that are new. What an entry widens is confirmed by a person: compared with the existing entry, else with the last removed entry of its name,
+so that removing a server and adding it again gains nothing, else with the default permissions.
 """
 
 import difflib
