@@ -20,7 +20,7 @@ def files_title(files: str) -> str:
 
 def files_text(files: str) -> str:
     """Returns what a server may do with files, in a sentence."""
-    own = tr("It reads and changes its own package and caches, its project, and the folders below.")
+    own = tr("It reads and changes its own package and caches, its project, the folders in its arguments, and those below.")
     read = tr("It reads its own package, its project, and the folders below, and changes nothing but its own caches.")
     return {"own": own, "read": read}.get(files) or tr("Can read and change all your files, including keys and passwords.")
 
