@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import SCAN
@@ -50,7 +51,7 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         assert (steps.isVisible(), steps.steps) == (True, FirstSteps())
         fake.set_state("time", ServerState.RUNNING)
         await until(lambda: steps.steps.server == "time")
-        assert "Ask it: What time is it in Tokyo?" in drawn(steps).replace("…", "Ask it: What time is it in Tokyo?")
+        assert "Ask it: What time is it in Tokyo?" in drawn(steps)
         control(steps, "Connect…").click()
         assert desk.clients.isVisible()
         desk.window.open_page("servers")
@@ -120,3 +121,15 @@ async def test_trying_leads_to_a_tool_that_reads(theme: Theme) -> None:
         await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
         assert "get_time" in words(desk.window.context.sheets.panel)
         assert not desk.page.isVisible()
+
+
+async def test_no_text_of_the_steps_is_cut(theme: Theme) -> None:
+    fake = Beginner([server("files")])
+    fake.settings = {"window": {"firstSteps": True}}
+    async with Desk(fake, theme) as desk:
+        for width in (1180, 900):
+            desk.window.resize(width, 760)
+            await until(lambda: "Ask it for something that needs a tool" in drawn(desk.page.steps) and not len(desk.tasks))
+            QApplication.processEvents()
+            texts = [each for each in desk.page.steps.findChildren(QLabel) if each.isVisible()]
+            assert all(each.height() >= each.heightForWidth(each.width()) for each in texts)

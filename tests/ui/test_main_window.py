@@ -123,6 +123,7 @@ async def test_the_foot_counts_clients_and_the_badge_servers_that_need_a_person(
         desk.engine.set_sessions(1)
         await until(lambda: "1 open session" in drawn(desk.window))
         assert any(each.accessibleName() == "Servers, 1 need you" for each in desk.window.findChildren(QWidget))
+        assert control(desk.servers_page, "Installed").text() == "Installed"
 
 
 async def test_a_removed_server_can_be_brought_back_as_it_was(theme: Theme) -> None:

@@ -213,8 +213,10 @@ async def test_what_showing_tools_on_demand_would_save_is_said_and_done(theme: T
         assert advice.text() == "Save 89,880…"
         advice.click()
         menu = advice.findChild(QMenu)
-        assert [each.text() for each in menu.actions() if each.text()] == ["big: saves 89,880 tokens"]
-        menu.actions()[0].trigger()
+        head, choice = menu.actions()
+        assert (head.text(), head.isEnabled()) == ("Compact tool listing: one small tool per server loads the rest", False)
+        assert choice.text() == "big: saves 89,880 tokens"
+        choice.trigger()
         menu.close()
         await desk.asked("set_lazy_load", True, "big")
         await undo(desk, "The tool listing of big is compact")

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import pytest
+from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QPlainTextEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -154,8 +155,18 @@ async def test_the_page_says_what_all_tools_cost_and_a_card_does_not(theme: Them
     fake = FakePresenter([server("serena", tool_count=29, is_lazy=True), server("b", tool_count=1)])
     fake.costs = COSTS
     async with Desk(fake, theme) as desk:
-        await until(lambda: "210 of 6,600 tokens in every client's context" in words(desk.page))
+        await until(lambda: "210 of 6,600 tokens for a client with all tools" in words(desk.page))
         assert "tokens" not in words(desk.card("serena"))
+
+
+async def test_a_cost_has_its_thousands_apart_like_the_saving_beside_it_in_every_locale(theme: Theme) -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale.c())
+    fake = FakePresenter([server("b", tool_count=1)])
+    fake.costs = ToolCosts("o200k", 2677, 2677, ())
+    async with Desk(fake, theme) as desk:
+        await until(lambda: "2,677 tokens for a client with all tools" in words(desk.page))
+    QLocale.setDefault(before)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +178,7 @@ async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(th
     listing = ClientModeSnapshot("", "", "", mode, "", summary="AI clients get these.")
     fake.client_modes = [ClientModeSnapshot("claude-code", "Claude Code", "", "everything", ""), listing]
     async with Desk(fake, theme) as desk:
-        end = "" if head else " in every client's context"
+        end = "" if head else " for a client with all tools"
         await until(lambda: f"{head}210 of 6,600 tokens{end}" in words(desk.page))
         tip = desk.page.findChild(TokenSummary).toolTip()
         listed, counted = (
@@ -361,10 +372,10 @@ async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page._costs)
         panel = await options(desk, "serena")
-        assert "90 of 6,480 tokens in every client's context." in words(panel)
+        assert "90 of 6,480 tokens for a client with all tools of this server." in words(panel)
         desk.engine.costs = ToolCosts("o200k", 1, 1, ())
         desk.wishes.costs_requested.emit()
-        await until(lambda: "in every client's context" not in words(panel))
+        await until(lambda: "for a client with all tools" not in words(panel))
         desk.wishes.options_requested.emit("b")
         assert desk.window.sheet.panel is panel
         desk.wishes.removal_requested.emit("b")

@@ -252,6 +252,29 @@ async def test_what_is_no_number_yet_stays_while_another_field_is_edited_and_goe
         assert timeout.text() == ""
 
 
+async def test_a_number_that_is_not_valid_can_be_discarded_though_the_entry_is_the_same_and_save_leads_to_it(theme: Theme) -> None:
+    async with opened(theme, {**ENTRY, "callTimeout": 90}) as (desk, view):
+        timeout = cast(QLineEdit, view.form.field("callTimeout").control)
+        timeout.end(False)
+        QTest.keyClicks(timeout, "abc")
+        assert (timeout.text(), view.unsaved) == ("90abc", "")
+        control(view, "Save").click()
+        assert desk.window.focusWidget() is timeout
+        control(view, "Discard").click()
+        assert timeout.text() == "90"
+        assert not control(view, "Discard").isEnabled()
+
+
+async def test_after_saving_the_keyboard_goes_on_at_a_control_that_can_be_used(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        save = control(view, "Save")
+        save.setFocus()
+        QTest.keyClick(save, Qt.Key.Key_Space)
+        await until(lambda: not view.is_edited)
+        assert desk.window.focusWidget() is control(view, "Test")
+
+
 async def test_saving_writes_the_entry_and_can_be_undone(theme: Theme) -> None:
     async with opened(theme) as (desk, view):
         typed(view, {**ENTRY, "label": "work"})

@@ -72,5 +72,5 @@ def tokens(shown: int, of: int) -> str:
     is hidden.
     """
     if shown >= of:
-        return many(shown, "1 token", "{count} tokens")
+        return tr("1 token") if shown == 1 else tr("{count} tokens", count=f"{shown:,}")
     return tr("{shown} of {count} tokens", shown=f"{shown:,}", count=f"{of:,}")

@@ -78,12 +78,14 @@ class TabEntry(msgspec.Struct, frozen=True):
         title: made when the language is known.
         make: builds the tab.
         is_early: the tab is built before it is shown, since it counts what needs the user even while it is hidden.
+        has_count: its title has that count; not where it would be read as the number of something else.
     """
 
     name: str
     title: Callable[[], str]
     make: Callable[[PageContext], Page]
     is_early: bool = False
+    has_count: bool = True
 
 
 class TabbedPage(Page):
@@ -152,6 +154,7 @@ class TabbedPage(Page):
 
     def _on_need_person(self, name: str, count: int) -> None:
         self._needing[name] = count
-        title = self._entries[self._index(name)].title()
-        self._tabs.set_text(self._index(name), f"{title} · {count}" if count else title)
+        entry = self._entries[self._index(name)]
+        if entry.has_count:
+            self._tabs.set_text(self._index(name), f"{entry.title()} · {count}" if count else entry.title())
         self.need_person.emit(sum(self._needing.values()))

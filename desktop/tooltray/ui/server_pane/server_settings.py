@@ -109,11 +109,15 @@ class ServerSettings(ServerView, View):
 
     @property
     def unsaved(self) -> str:
-        return self._json.text if self.is_edited else ""
+        return self._json.text if self._has_changes else ""
 
     @property
     def is_edited(self) -> bool:
-        """Whether there are unsaved changes."""
+        """Whether there is unsaved input; invalid values are no changes of the entry yet."""
+        return self._has_changes or (self._base is not None and not self._form.is_complete)
+
+    @property
+    def _has_changes(self) -> bool:
         if self._base is None:
             return False
         return not self._is_json or not same_entry(self._form.entry, self._base) or bool(self._form.secrets)
@@ -282,7 +286,7 @@ class ServerSettings(ServerView, View):
         self._save.setEnabled(is_edited and not (self._is_saving or self._is_served or self._is_gone))  # with an error, it leads there
         self._save.setText(tr("Saving…") if self._is_saving else tr("Save"))
         self._discard.setEnabled(is_edited and not self._is_saving)
-        self._changes.setVisible(is_edited and self._is_json)
+        self._changes.setVisible(self._has_changes and self._is_json)
         self._test.setEnabled(is_known and self._is_json and not self._slips and self._form.is_complete)
         self._json.code.setReadOnly(self._is_saving)
         if (server := self._server) is not None:
@@ -390,6 +394,8 @@ class ServerSettings(ServerView, View):
             self._show_without_secrets(entry)  # what was typed is stored
             self._json.set_text(_written(entry))
             self._read_names()
+        if self._save.hasFocus():  # it is disabled now
+            self._test.setFocus(Qt.FocusReason.OtherFocusReason)
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:

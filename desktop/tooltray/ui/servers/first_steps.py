@@ -19,7 +19,7 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.surface import Surface, column, row
 
 SETTING = "firstSteps"  # of `window`: whether they go on
@@ -77,9 +77,10 @@ class StepView(QWidget):
         line.addLayout(mark)
         words = column(spacing=2)
         self._title = Label(theme, "", "strong")
-        self._text = ElidedLabel(theme, "", "caption", "muted")
+        self._text = Label(theme, "", "caption", "muted", wrap=True)
         words.addWidget(self._title)
         words.addWidget(self._text)
+        words.addStretch(1)
         line.addLayout(words, 1)
         self.button = Button(theme, "", small=True)
         line.addWidget(self.button)
@@ -87,7 +88,7 @@ class StepView(QWidget):
     def show_step(self, title: str, text: str, *, is_done: bool, button: str = "") -> None:
         self._mark.set_icon("state-connected" if is_done else "state-off", "success" if is_done else "accent" if button else "neutral")
         self._title.setText(title)
-        self._text.set_text(text)
+        self._text.setText(breakable(text))
         self.button.setText(button)
         self.button.setVisible(bool(button))
         self.setAccessibleName(tr("Step {number}, done: {what}", number=self._number, what=title) if is_done else title)

@@ -87,7 +87,7 @@ class OptionsSheet(SheetView):
         known = cost is not None and cost.tokens > 0
         self._cost.setVisible(known)
         if cost is not None and known:
-            self._cost.setText(tr("{tokens} in every client's context.", tokens=tokens(cost.shown_tokens, cost.tokens)))
+            self._cost.setText(tr("{tokens} for a client with all tools of this server.", tokens=tokens(cost.shown_tokens, cost.tokens)))
 
     def _show_entry(self, entry: Mapping[str, object]) -> None:
         """Shows with which arguments of its entry the server starts for a project."""

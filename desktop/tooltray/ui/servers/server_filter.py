@@ -72,7 +72,7 @@ def _head(listing: ClientModeSnapshot | None, cost: str) -> str:
         return tr("Tool listing: search · {tokens}", tokens=cost)
     if mode == "lazy":
         return tr("Tool listing: compact · {tokens}", tokens=cost)
-    return tr("{tokens} in every client's context", tokens=cost)
+    return tr("{tokens} for a client with all tools", tokens=cost)
 
 
 ROOM_FOR_TOKENS = 900  # px; below that, what tools cost stands on the cards only

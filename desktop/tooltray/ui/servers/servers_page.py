@@ -31,7 +31,7 @@ def _projects(context: PageContext) -> Page:
 
 INSTALLED, DISCOVER, ALL_TOOLS, PROJECTS = "installed", "discover", "all_tools", "projects"  # the tabs
 TABS = (
-    TabEntry(INSTALLED, lambda: tr("Installed"), InstalledTab),
+    TabEntry(INSTALLED, lambda: tr("Installed"), InstalledTab, has_count=False),
     TabEntry(DISCOVER, lambda: tr("Discover"), _discover),
     TabEntry(ALL_TOOLS, lambda: tr("All tools"), _all_tools),
     TabEntry(PROJECTS, lambda: tr("Projects"), _projects, is_early=True),  # it counts what waits for the user's approval

@@ -57,6 +57,7 @@ class TokenAdvice(Button):
         menu.setFont(self._theme.font())
         menu.setAccessibleName(self.text())
         menu.aboutToHide.connect(menu.deleteLater)
+        menu.addAction(tr("Compact tool listing: one small tool per server loads the rest")).setEnabled(False)
         if len(self._saved) > 1:
             everything = [name for name, _ in self._saved]
             text = tr("All {count} servers: saves {tokens} tokens", count=len(everything), tokens=f"{self._total:,}")

@@ -55,13 +55,12 @@ class SearchField(QLineEdit):
                 painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
 
 
-LOW_CONTROL = 28  # px: of the header's controls while a notice is below them
+ABOVE_CONTROLS, BELOW_CONTROLS = 12, 7  # px; in what the header has left below, a notice has its place
 SEARCH_STRETCH = 100  # it takes the room of a header up to its widest, before the space in the middle does
 
 
 class Header(QFrame):
-    """The header of a page. A notice is a line in it, for which its controls get lower and move up: what is below the header stays where
-    it is.
+    """The header of a page. A notice is a line in it, whose place is kept free: neither the controls nor what is below the header move.
 
     Args:
         actions: at its right, for the whole page.
@@ -76,16 +75,16 @@ class Header(QFrame):
         self.setObjectName("Header")
         self.setFixedHeight(theme.size("header"))
         lines = column(self)
-        self._theme = theme
-        self._line = layout = row(margins=(24, 0, 24, 0), spacing=8)
-        lines.addLayout(layout, 1)
+        self._line = layout = row(margins=(24, ABOVE_CONTROLS, 24, BELOW_CONTROLS), spacing=8)
+        lines.addLayout(layout)
+        lines.addStretch(1)
         self.faults, self._place = column(), QWidget()
         lines.addLayout(self.faults)
         self._notices = column(self._place)
         self._place.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         lines.addWidget(self._place)
         layout.addWidget(Label(theme, title, "title"))
-        layout.addItem(QSpacerItem(4, 0, QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding))  # the line is as high as it can be
+        layout.addItem(QSpacerItem(4, theme.size("control")))  # the line has the same height on all pages
         self._subtitle = Label(theme, "", "body", "muted")
         self._subtitle.hide()
         layout.addWidget(self._subtitle)
@@ -119,19 +118,6 @@ class Header(QFrame):
                 self._line.addWidget(action, SEARCH_STRETCH if isinstance(action, SearchField) else 0)
         for action in self._actions:
             action.setVisible(action in actions)
-        self._fit()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._fit()
-        return super().event(event)
-
-    def _fit(self) -> None:
-        """Leaves free space above and below the controls, also while there is a notice."""
-        has_notice = (self._notices.sizeHint().height() > 0 and not self._place.isHidden()) or self.faults.sizeHint().height() > 0
-        height = LOW_CONTROL if has_notice else self._theme.size("control")
-        for action in self._actions:
-            action.setFixedHeight(height)
 
 
 MARGIN = 24
