@@ -216,6 +216,7 @@ ALLOWED_BY = {
     "rules": Phrase("Your settings: it runs without asking"),
     "grant": Phrase("A permission that you gave earlier"),
     "person": Phrase("You, when it asked"),
+    "edited": Phrase("You, when it asked. You changed the arguments."),
 }
 
 
