@@ -308,6 +308,13 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         assert desk.activity.calls.list.filter.clients == ("claude-code",)
 
 
+async def test_a_call_that_was_declined_says_nothing_of_who_let_it_through(theme: Theme) -> None:
+    async with Desk(engine([entry(1, outcome="refused", reason="the user declined this call")]), theme) as desk:
+        details = await details_of(desk, 1)
+        assert "the user declined this call" in words(details)
+        assert "Allowed by" not in words(details)
+
+
 async def test_what_is_not_kept_is_said_with_the_button_that_keeps_it(theme: Theme) -> None:
     async with Desk(engine([entry(1, published="x")]), theme) as desk:
         details = await details_of(desk, 1)

@@ -222,7 +222,7 @@ ALLOWED_BY = {
 
 def allowed_by(details: ActivityDetails) -> str:
     """Returns what let a call through."""
-    return say(ALLOWED_BY.get(details.allowed_by, Phrase("Not known")))
+    return say(ALLOWED_BY.get(details.allowed_by, details.allowed_by))
 
 
 def stages(times: ActivityTimes) -> list[tuple[str, float | None]]:
