@@ -140,6 +140,19 @@ async def test_a_group_opens_with_the_keyboard_and_by_its_arrow_and_closes_again
         assert calls.details is None
 
 
+async def test_the_arrow_of_a_group_leaves_the_row_selected_whose_details_are_shown(theme: Theme) -> None:
+    async with Desk(engine([*(entry(id) for id in range(1, 4)), entry(4, tool="rm")]), theme) as desk:
+        await details_of(desk, 4)
+        calls = await listed(desk, ["rm", "read_file, 3 times"])
+        table = calls.list.table
+        arrow = table.visualRect(table.activity.index(1, TOOL)).topLeft() + QPoint(14, 12)
+        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
+        await until(lambda: table.activity.rowCount() == 5)
+        assert [index.row() for index in table.selectionModel().selectedRows()] == [0]
+        assert calls.details is not None
+        assert calls.details.shown.entry.id == 4
+
+
 async def test_pages_are_read_as_one_scrolls_and_few_rows_are_kept(theme: Theme) -> None:
     journal = [entry(id, tool=f"t{id}") for id in range(1, 6001)]
     async with Desk(engine(journal), theme) as desk:
