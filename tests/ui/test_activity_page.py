@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from tests.fakes.desk import Desk, until
@@ -91,6 +91,20 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
         assert looks == ["state-waiting", "", "state-error", "", ""]
         assert calls.list.table.activity.index(3, TOUCHED).data() == "a4 and others"
         await until(lambda: "Failed, 1" in {tab.accessibleName() for tab in calls.list.findChildren(type(calls.list._tabs._tabs[0]))})
+
+
+async def test_an_outcome_without_a_mark_begins_below_its_header(theme: Theme) -> None:
+    async with Desk(engine([entry(1)]), theme) as desk:
+        table = (await listed(desk, ["read_file"])).list.table
+        cell = table.visualRect(table.activity.index(0, OUTCOME))
+        area = table.horizontalHeader().viewport().grab(QRect(cell.left(), 0, cell.width(), 33)).toImage()
+        assert abs(_first_ink(area) - _first_ink(table.viewport().grab(cell.adjusted(0, 0, 0, -2)).toImage())) <= 1
+
+
+def _first_ink(picture: QImage) -> int:
+    """Returns the first px from the left where something is drawn."""
+    ground = picture.pixel(1, 1)
+    return next(x for x in range(1, picture.width()) if any(picture.pixel(x, y) != ground for y in range(picture.height())))
 
 
 async def test_tabs_count_the_calls_that_the_head_counts(theme: Theme) -> None:

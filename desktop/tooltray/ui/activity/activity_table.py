@@ -144,7 +144,8 @@ class ActivityDelegate(CellDelegate):
             if value.icon:
                 shape = QRectF(cell.left(), cell.center().y() - MARK / 2, MARK, MARK)
                 icons.draw(painter, value.icon, shape, self._color(value.tone), self._color("surface"))
-            self._text(painter, cell.adjusted(MARK + GAP + 1, 0, 0, 0), value.word, "body", value.text_color)
+                cell = cell.adjusted(MARK + GAP + 1, 0, 0, 0)
+            self._text(painter, cell, value.word, "body", value.text_color)
         else:
             ink = "text.primary" if kind is Kind.TEXT else "text.secondary"
             self._text(painter, cell, str(value), "body", ink, right=kind is Kind.NUMBER)
