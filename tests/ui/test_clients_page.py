@@ -108,7 +108,7 @@ async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(
         assert rows["Claude Code"] == ["Claude Code", "Connected now", "3,190", "Everything", ""]
         assert rows["Cursor"] == ["Cursor", "Ready", "3,190", "coding", "Disconnect"]  # who left is not connected
         assert rows["Gemini CLI"] == ["Gemini CLI", "Not connected", "", "", "Connect"]
-        assert list(rows)[-1] == "Other client… (2)"
+        assert list(rows)[-1] == "Other clients (2)"
         tip = page.table.model().index(0, CONTEXT).data(Qt.ItemDataRole.ToolTipRole)
         assert tip == "3,190 of 36,650 tokens in its context"
         assert "1 connected" in words(page)

@@ -174,7 +174,7 @@ def _of_client(value: Callable[[ClientRow], T], otherwise: T) -> Callable[[Row],
 
 
 def _others(row: OtherClients) -> str:
-    return tr("Other client… ({count})", count=row.count)
+    return tr("Other clients ({count})", count=row.count)
 
 
 def _bar(row: ClientRow) -> tuple[float, str, str]:
