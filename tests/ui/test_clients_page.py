@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.found_clients import SCAN
+from tests.fakes.found_clients import CHANGES, SCAN
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import cells, control, field, words
 from tests.ui.test_profile_sheet import table, tick
@@ -333,6 +333,15 @@ async def test_a_client_s_open_sessions_say_since_when_and_where(theme: Theme) -
         page.table.row_chosen.emit(page.table.rows[place(page, "Cursor")])
         assert page.pane is not None
         assert "Sessions" not in words(page.pane).splitlines()
+
+
+@pytest.mark.parametrize(("connected_at", "is_told"), [(1_700_000_200.0, True), (1_700_000_400.0, False)])
+async def test_what_a_client_needs_is_said_after_a_change_that_it_has_not_seen(theme: Theme, connected_at: float, is_told: bool) -> None:
+    fake = engine((replace(FIRST, connected_at=connected_at),))
+    fake.client_changes = list(CHANGES)  # Claude Code's file was changed at 1,700,000,300
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        assert ("Restart it after connecting." in words(shown)) is is_told
 
 
 async def choose_folder(desk: Desk, folder: str) -> None:

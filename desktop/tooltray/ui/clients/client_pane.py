@@ -151,7 +151,9 @@ class ClientPane(DetailsPane):
 
     def _notes(self) -> list[QWidget]:
         found = self.client.found
-        notes = [(found.why_not, "warning"), (found.note, "secondary")] if found is not None else []
+        notes = [(found.why_not, "warning")] if found is not None else []
+        if found is not None and said.is_change_unseen(self.client, self._changes):
+            notes.append((found.note, "secondary"))
         if self._kind is None:
             notes.append((tr("Its profile and approval can be chosen once it has connected."), "secondary"))
         return [Label(self._theme, whole(Problem(text)), "body", tone, wrap=True) for text, tone in notes if text]
