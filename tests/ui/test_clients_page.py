@@ -19,7 +19,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSna
 from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_pane import ClientPane
 from tooltray.ui.clients.client_rows import OtherClients
-from tooltray.ui.clients.client_table import CONTEXT, NAME, NEW, PROFILE, STATE
+from tooltray.ui.clients.client_table import BUTTON, CONTEXT, NAME, NEW, PROFILE, STATE, WIDTHS
 from tooltray.ui.clients.clients_page import ClientsPage, ImportBanner
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.kit.destinations import Clients, OpenClient, Profiles
@@ -132,6 +132,15 @@ async def test_clients_that_are_not_installed_are_folded(theme: Theme) -> None:
         assert len(table.rows) == count
         QTest.keyClick(table, Qt.Key.Key_Left)  # it is folded already
         assert len(table.rows) == count
+
+
+async def test_a_profile_gets_the_room_of_buttons_that_no_row_has(theme: Theme) -> None:
+    for scan, has_buttons in ((SCAN, True), (ClientScan(()), False)):
+        async with Desk(engine(scan=scan), theme) as desk:
+            page = await opened(desk)
+            page.table.resize(560, 500)
+            assert page.table.isColumnHidden(BUTTON) is not has_buttons
+            assert (page.table.columnWidth(PROFILE) == WIDTHS[PROFILE]) is not has_buttons
 
 
 async def test_without_a_client_here_the_supported_ones_are_shown_on_demand(theme: Theme) -> None:
