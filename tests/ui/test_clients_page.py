@@ -327,6 +327,7 @@ async def test_the_pane_says_what_tools_cost_and_how_they_are_listed_now(theme: 
         shown = await pane(desk, "Cursor")
         assert "3,190 of 36,650 tokens in its context" in words(shown)
         assert "Now: Full. Nothing is lazy." in words(shown)
+        assert "Tool listing" in words(shown).splitlines()
 
 
 async def test_a_client_s_open_sessions_say_since_when_and_where(theme: Theme) -> None:
@@ -468,6 +469,7 @@ async def test_rules_on_arguments_are_told_and_the_flow_guard_is_chosen(theme: T
         shown = await pane(desk, "Claude Code")
         assert "Runs without asking: ls, where path is in /p; no other arguments." in words(shown)
         assert choice(shown, "Flow guard for Claude Code").chosen == "off"
+        assert "Once a session has read the web, mail or issues, calls that send or publish ask first." in words(shown)
         await picked(shown, "Flow guard for Claude Code", "")
         await desk.asked("change_settings", {"publish": {"clients": {"claude-code": {"flowGuard": None}}}}, "")
         assert await undo(desk) == "The flow guard for Claude Code is changed"

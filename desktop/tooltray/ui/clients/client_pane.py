@@ -85,7 +85,8 @@ class ClientPane(DetailsPane):
         self._modes = Choice(theme, said.mode_options(), name=tr("Tool listing"))
         self._modes.chosen_changed.connect(self._on_mode)
         self._shown = Label(theme, "", "caption", "secondary", wrap=True)
-        self.add_section(tr("What it sees"), self._cost, self._meter, self._modes, self._shown)
+        listing = Label(theme, tr("Tool listing"), "caption", "secondary")
+        self.add_section(tr("What it sees"), self._cost, self._meter, listing, self._modes, self._shown)
         self.add_section(tr("Largest result"), self._limit)
 
     def _draw_choices(self, kind: ClientModeSnapshot) -> None:
