@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from tests.fakes.desk import Desk, until
@@ -93,6 +93,20 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
         await until(lambda: "Failed, 1" in {tab.accessibleName() for tab in calls.list.findChildren(type(calls.list._tabs._tabs[0]))})
 
 
+async def test_an_outcome_without_a_mark_begins_below_its_header(theme: Theme) -> None:
+    async with Desk(engine([entry(1)]), theme) as desk:
+        table = (await listed(desk, ["read_file"])).list.table
+        cell = table.visualRect(table.activity.index(0, OUTCOME))
+        area = table.horizontalHeader().viewport().grab(QRect(cell.left(), 0, cell.width(), 33)).toImage()
+        assert abs(_first_ink(area) - _first_ink(table.viewport().grab(cell.adjusted(0, 0, 0, -2)).toImage())) <= 1
+
+
+def _first_ink(picture: QImage) -> int:
+    """Returns the first px from the left where something is drawn."""
+    ground = picture.pixel(1, 1)
+    return next(x for x in range(1, picture.width()) if any(picture.pixel(x, y) != ground for y in range(picture.height())))
+
+
 async def test_tabs_count_the_calls_that_the_head_counts(theme: Theme) -> None:
     now = time.time()
     journal = [entry(1, at=now, tool="a"), entry(2, at=now, tool="b", outcome="error"), entry(3, at=now, tool="c", outcome="refused")]
@@ -138,6 +152,19 @@ async def test_a_group_opens_with_the_keyboard_and_by_its_arrow_and_closes_again
         QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
         await until(lambda: table.activity.rowCount() == 4)
         assert calls.details is None
+
+
+async def test_the_arrow_of_a_group_leaves_the_row_selected_whose_details_are_shown(theme: Theme) -> None:
+    async with Desk(engine([*(entry(id) for id in range(1, 4)), entry(4, tool="rm")]), theme) as desk:
+        await details_of(desk, 4)
+        calls = await listed(desk, ["rm", "read_file, 3 times"])
+        table = calls.list.table
+        arrow = table.visualRect(table.activity.index(1, TOOL)).topLeft() + QPoint(14, 12)
+        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
+        await until(lambda: table.activity.rowCount() == 5)
+        assert [index.row() for index in table.selectionModel().selectedRows()] == [0]
+        assert calls.details is not None
+        assert calls.details.shown.entry.id == 4
 
 
 async def test_pages_are_read_as_one_scrolls_and_few_rows_are_kept(theme: Theme) -> None:
@@ -291,7 +318,8 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         assert [part.text for part in result_view.parts] == ["gone"]
         found = details.findChild(Waterfall)
         assert isinstance(found, Waterfall)
-        assert found.accessibleDescription().startswith("Client: not measured, Tooltray: 0.1 ms, Your approval: 4.2 s")
+        stages = "Client: not measured, Tooltray: 0.1 ms, Your approval: 4.2 s, Server: 500 ms, Reply: not measured"
+        assert found.accessibleDescription() == stages  # its server ran
         links: list[Destination] = []
         desk.window.context.go = links.append
         control(details, "Repeat…").click()
@@ -306,6 +334,13 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         assert (desk.activity.calls.list.filter.text, desk.activity.calls.search.text()) == ("/srv/a.py", "/srv/a.py")
         control(details, "Only claude-code").click()
         assert desk.activity.calls.list.filter.clients == ("claude-code",)
+
+
+async def test_a_call_that_was_declined_says_nothing_of_who_let_it_through(theme: Theme) -> None:
+    async with Desk(engine([entry(1, outcome="refused", reason="the user declined this call")]), theme) as desk:
+        details = await details_of(desk, 1)
+        assert "the user declined this call" in words(details)
+        assert "Allowed by" not in words(details)
 
 
 async def test_what_is_not_kept_is_said_with_the_button_that_keeps_it(theme: Theme) -> None:

@@ -133,9 +133,15 @@ def test_events_of_servers_in_a_row_are_said_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("by", "text"), [("rules", "Your settings: it runs without asking"), ("grant", "A permission that you gave earlier"), ("", "Not known")]
+    ("by", "text"),
+    [
+        ("rules", "Your settings: it runs without asking"),
+        ("grant", "A permission that you gave earlier"),
+        ("edited", "You, when it asked. You changed the arguments."),
+        ("another", "another"),
+    ],
 )
-def test_who_let_a_call_through_is_said_or_not_known(by: str, text: str) -> None:
+def test_who_let_a_call_through_is_said(by: str, text: str) -> None:
     assert words.allowed_by(ActivityDetails(entry(1), allowed_by=by)) == text
 
 

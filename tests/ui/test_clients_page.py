@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.found_clients import SCAN
+from tests.fakes.found_clients import CHANGES, SCAN
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import cells, control, field, words
 from tests.ui.test_profile_sheet import table, tick
@@ -19,7 +19,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSna
 from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_pane import ClientPane
 from tooltray.ui.clients.client_rows import OtherClients
-from tooltray.ui.clients.client_table import CONTEXT, NAME, NEW, PROFILE, STATE
+from tooltray.ui.clients.client_table import BUTTON, CONTEXT, NAME, NEW, PROFILE, STATE, WIDTHS
 from tooltray.ui.clients.clients_page import ClientsPage, ImportBanner
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.kit.destinations import Clients, OpenClient, Profiles
@@ -108,7 +108,7 @@ async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(
         assert rows["Claude Code"] == ["Claude Code", "Connected now", "3,190", "Everything", ""]
         assert rows["Cursor"] == ["Cursor", "Ready", "3,190", "coding", "Disconnect"]  # who left is not connected
         assert rows["Gemini CLI"] == ["Gemini CLI", "Not connected", "", "", "Connect"]
-        assert list(rows)[-1] == "Other client… (2)"
+        assert list(rows)[-1] == "Other clients (2)"
         tip = page.table.model().index(0, CONTEXT).data(Qt.ItemDataRole.ToolTipRole)
         assert tip == "3,190 of 36,650 tokens in its context"
         assert "1 connected" in words(page)
@@ -132,6 +132,15 @@ async def test_clients_that_are_not_installed_are_folded(theme: Theme) -> None:
         assert len(table.rows) == count
         QTest.keyClick(table, Qt.Key.Key_Left)  # it is folded already
         assert len(table.rows) == count
+
+
+async def test_a_profile_gets_the_room_of_buttons_that_no_row_has(theme: Theme) -> None:
+    for scan, has_buttons in ((SCAN, True), (ClientScan(()), False)):
+        async with Desk(engine(scan=scan), theme) as desk:
+            page = await opened(desk)
+            page.table.resize(560, 500)
+            assert page.table.isColumnHidden(BUTTON) is not has_buttons
+            assert (page.table.columnWidth(PROFILE) == WIDTHS[PROFILE]) is not has_buttons
 
 
 async def test_without_a_client_here_the_supported_ones_are_shown_on_demand(theme: Theme) -> None:
@@ -318,6 +327,7 @@ async def test_the_pane_says_what_tools_cost_and_how_they_are_listed_now(theme: 
         shown = await pane(desk, "Cursor")
         assert "3,190 of 36,650 tokens in its context" in words(shown)
         assert "Now: Full. Nothing is lazy." in words(shown)
+        assert "Tool listing" in words(shown).splitlines()
 
 
 async def test_a_client_s_open_sessions_say_since_when_and_where(theme: Theme) -> None:
@@ -333,6 +343,15 @@ async def test_a_client_s_open_sessions_say_since_when_and_where(theme: Theme) -
         page.table.row_chosen.emit(page.table.rows[place(page, "Cursor")])
         assert page.pane is not None
         assert "Sessions" not in words(page.pane).splitlines()
+
+
+@pytest.mark.parametrize(("connected_at", "is_told"), [(1_700_000_200.0, True), (1_700_000_400.0, False)])
+async def test_what_a_client_needs_is_said_after_a_change_that_it_has_not_seen(theme: Theme, connected_at: float, is_told: bool) -> None:
+    fake = engine((replace(FIRST, connected_at=connected_at),))
+    fake.client_changes = list(CHANGES)  # Claude Code's file was changed at 1,700,000,300
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        assert ("Restart it after connecting." in words(shown)) is is_told
 
 
 async def choose_folder(desk: Desk, folder: str) -> None:
@@ -450,6 +469,7 @@ async def test_rules_on_arguments_are_told_and_the_flow_guard_is_chosen(theme: T
         shown = await pane(desk, "Claude Code")
         assert "Runs without asking: ls, where path is in /p; no other arguments." in words(shown)
         assert choice(shown, "Flow guard for Claude Code").chosen == "off"
+        assert "Once a session has read the web, mail or issues, calls that send or publish ask first." in words(shown)
         await picked(shown, "Flow guard for Claude Code", "")
         await desk.asked("change_settings", {"publish": {"clients": {"claude-code": {"flowGuard": None}}}}, "")
         assert await undo(desk) == "The flow guard for Claude Code is changed"

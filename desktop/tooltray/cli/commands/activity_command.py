@@ -37,7 +37,12 @@ _PARTS = {
     "server_s": Phrase("the server"),
     "back_s": Phrase("back to the AI client"),
 }
-_ALLOWED = {"rules": Phrase("the settings"), "grant": Phrase("an earlier approval"), "person": Phrase("your approval")}
+_ALLOWED = {
+    "rules": Phrase("the settings"),
+    "grant": Phrase("an earlier approval"),
+    "person": Phrase("your approval"),
+    "edited": Phrase("your approval, with arguments that you changed"),
+}
 KINDS = ("call", "question", "approval", "start", "stop", "failure")
 ROWS = 50
 

@@ -50,7 +50,7 @@ from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once, with_membe
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.caller import Question as ClientQuestion
 from tooltray.protocol.sessions.caller import lacking
-from tooltray.protocol.sessions.exchange import FROM_PERSON, Exchange
+from tooltray.protocol.sessions.exchange import FROM_EDIT, FROM_PERSON, Exchange
 from tooltray.records import audit_trail
 from tooltray.records.audit_trail import AuditTrail
 from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
@@ -109,7 +109,7 @@ class Approvals:
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
             if allowed:
-                return _edited_request(request, call)
+                return _edited_request(exchange, call)
         with exchange.timings.at_person():
             reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
         if reply is not APPROVED and not isinstance(reply, Edited):
@@ -117,7 +117,7 @@ class Approvals:
         exchange.timings.allowed_by = FROM_PERSON
         if is_answer:
             _remove_answers(request, head)
-        return _edited_request(request, reply.call) if isinstance(reply, Edited) else None
+        return _edited_request(exchange, reply.call) if isinstance(reply, Edited) else None
 
     def allow_continuation(self, route: Route, exchange: Exchange, reply: Envelope, edited: Edited | None) -> None:
         """Lets a modern client continue an allowed call whose server asks for more: the repeated call does not ask again, and has the
@@ -374,11 +374,12 @@ def _first(head: Head) -> Head:
     return msgspec.structs.replace(head, request_state="", input_responses={})
 
 
-def _edited_request(request: Envelope, call: AskedCall) -> Edited | None:
+def _edited_request(exchange: Exchange, call: AskedCall) -> Edited | None:
     """Gives a request the arguments of the user; None if there are none."""
     if call.edit is None:
         return None
-    request.params = with_members(request.params, arguments=call.edit)
+    exchange.request.params = with_members(exchange.request.params, arguments=call.edit)
+    exchange.timings.allowed_by = FROM_EDIT
     return Edited(call=call)
 
 

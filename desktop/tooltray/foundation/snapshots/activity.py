@@ -126,7 +126,7 @@ class ActivityDetails(msgspec.Struct, frozen=True):
         arguments: JSON, masked; empty: not stored.
         result: the result object or the error as JSON, masked; empty: not stored.
         is_cut: the limit cut one of them, so that it is only a part of the JSON.
-        allowed_by: what allowed a call: "rules", "grant", "person"; empty: not known.
+        allowed_by: what allowed a call: "rules", "grant", "person", or "edited": the user, who has changed the arguments; empty: not known.
         trace_id: of the trace that the client gave for a call: 32 hexadecimal digits; empty: the client gave none.
         trace_context: JSON: the client's `traceparent`, `tracestate` and `baggage`, as far as it gave them, masked.
     """

@@ -15,7 +15,7 @@ from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Era, Head
 from tooltray.protocol.sessions.caller import Caller, Session
 
-FROM_RULES, FROM_GRANT, FROM_PERSON = "rules", "grant", "person"
+FROM_RULES, FROM_GRANT, FROM_PERSON, FROM_EDIT = "rules", "grant", "person", "edited"
 
 
 _RUN, _numbers = secrets.token_hex(6), itertools.count(1)
@@ -36,7 +36,7 @@ class CallTimings:
         called_at: when the handling of a tool call began.
         answered_at: when there was a reply; None: not yet.
         sent_at: when the reply went to the client; None: not yet, or to no outside client.
-        allowed_by: what approved it: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
+        allowed_by: what approved it: FROM_RULES, FROM_GRANT, FROM_PERSON, or FROM_EDIT with arguments of the user; empty: nothing.
         turn_s: how long it waited for its turn, because of its server's limits.
         waits_for: "server", "person", "start" or "turn".
         before: while it waits for its turn, returns how many calls come first.

@@ -177,11 +177,11 @@ def note_of(kind: ClientKind) -> str:
         case "restart":
             return Phrase("Restart {client}: it reads its file when it starts", client=kind.name)
         case "next-session":
-            return Phrase("{client} sees it in its next session", client=kind.name)
+            return Phrase("{client} sees the change in its next session", client=kind.name)
         case "refresh":
             return Phrase("Refresh the servers in {client}, or restart it", client=kind.name)
         case "watched":
-            return Phrase("{client} sees it at once, or when it starts again", client=kind.name)
+            return Phrase("{client} sees the change at once, or when it starts again", client=kind.name)
         case "trust":
             return Phrase("{client} asks once whether it may start Tooltray", client=kind.name)
         case "trusted-folder":

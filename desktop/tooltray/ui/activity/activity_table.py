@@ -144,7 +144,8 @@ class ActivityDelegate(CellDelegate):
             if value.icon:
                 shape = QRectF(cell.left(), cell.center().y() - MARK / 2, MARK, MARK)
                 icons.draw(painter, value.icon, shape, self._color(value.tone), self._color("surface"))
-            self._text(painter, cell.adjusted(MARK + GAP + 1, 0, 0, 0), value.word, "body", value.text_color)
+                cell = cell.adjusted(MARK + GAP + 1, 0, 0, 0)
+            self._text(painter, cell, value.word, "body", value.text_color)
         else:
             ink = "text.primary" if kind is Kind.TEXT else "text.secondary"
             self._text(painter, cell, str(value), "body", ink, right=kind is Kind.NUMBER)
@@ -257,17 +258,21 @@ class ActivityTable(Table):
         if index.isValid():
             self.activity.toggle(index.row())
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Selects a row, but not at its arrow, since the details would be of another row."""
+        if not self._is_on_arrow(event):
+            super().mousePressEvent(event)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        index = self.indexAt(event.position().toPoint())
-        if index.isValid() and index.column() == TOOL and self._is_on_arrow(index.row(), event.position().x()):
-            self.setCurrentIndex(index)
-            self.activity.toggle(index.row())
+        if self._is_on_arrow(event):
+            self.activity.toggle(self.indexAt(event.position().toPoint()).row())
         else:
             super().mouseReleaseEvent(event)
 
-    def _is_on_arrow(self, place: int, x: float) -> bool:
-        shown = self.activity.row(place)
-        return shown.row is not None and shown.row.count > 1 and x < self.columnViewportPosition(TOOL) + ARROW_ROOM
+    def _is_on_arrow(self, event: QMouseEvent) -> bool:
+        index = self.indexAt(event.position().toPoint())
+        row = self.activity.row(index.row()).row if index.isValid() and index.column() == TOOL else None
+        return row is not None and row.count > 1 and event.position().x() < self.columnViewportPosition(TOOL) + ARROW_ROOM
 
     def _on_row_chosen(self, shown: ShownRow) -> None:
         if shown.row is not None:

@@ -216,21 +216,22 @@ ALLOWED_BY = {
     "rules": Phrase("Your settings: it runs without asking"),
     "grant": Phrase("A permission that you gave earlier"),
     "person": Phrase("You, when it asked"),
+    "edited": Phrase("You, when it asked. You changed the arguments."),
 }
 
 
 def allowed_by(details: ActivityDetails) -> str:
     """Returns what let a call through."""
-    return say(ALLOWED_BY.get(details.allowed_by, Phrase("Not known")))
+    return say(ALLOWED_BY.get(details.allowed_by, details.allowed_by))
 
 
 def stages(times: ActivityTimes) -> list[tuple[str, float | None]]:
-    """Returns where the time of a call went, in order, in seconds."""
+    """Returns where the time of a call went, in order, in seconds; an approval and a start only where the call had one."""
+    waited = [(tr("Your approval"), times.person_s), (tr("Server starts"), times.start_s)]
     return [
         (tr("Client"), times.bridge_s),
         ("Tooltray", times.queue_s),
-        (tr("Your approval"), times.person_s),
-        (tr("Server starts"), times.start_s),
+        *((name, seconds) for name, seconds in waited if seconds is not None),
         (tr("Server"), times.server_s),
         (tr("Reply"), times.back_s),
     ]

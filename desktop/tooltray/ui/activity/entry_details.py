@@ -102,7 +102,7 @@ class EntryDetails(DetailsPane):
             self._fact(tr("Project"), project, "projects", entry.project)
         if entry.session and entry.client != PERSON:
             self._fact(tr("Session"), self._name(entry.session), "sessions", entry.session)
-        if entry.kind == "call":
+        if entry.kind == "call" and self.shown.allowed_by:
             self._fact(tr("Allowed by"), Label(self._theme, allowed_by(self.shown), wrap=True))
         if self.shown.trace_id:
             self._add_trace(self.shown.trace_id)

@@ -38,12 +38,11 @@ class AskingSection(QWidget, View):
         body = column(self, spacing=10)
         text = tr("For all AI clients.")
         body.addLayout(heading(theme, tr("When calls ask"), ElidedLabel(theme, text, "caption", "muted")))
-        reads = tr("Once a session has read the web, mail or issues, calls that send or publish ask first.")
         same = tr("Whether your approval also counts for an identical call right after it.")
         body.addWidget(
             group(
                 theme,
-                setting_row(theme, tr("Flow guard"), reads, self._guard),
+                setting_row(theme, tr("Flow guard"), what_the_flow_guard_does(), self._guard),
                 setting_row(theme, tr("The same call again"), same, self._seconds),
             )
         )
@@ -87,3 +86,8 @@ class AskingSection(QWidget, View):
 
 def _words(seconds: int) -> str:
     return tr("Runs without asking for {count} s", count=seconds) if seconds else tr("Asks each time")
+
+
+def what_the_flow_guard_does() -> str:
+    """Returns the explanation of the flow guard, in a sentence."""
+    return tr("Once a session has read the web, mail or issues, calls that send or publish ask first.")

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.approval.asking_section import AskingSection
+from tooltray.ui.approval.asking_section import AskingSection, what_the_flow_guard_does
 from tooltray.ui.approval.rule_choice import covered
 from tooltray.ui.clients.client_words import (
     GUARDS,
@@ -86,6 +86,7 @@ class ClientApproval(QWidget):
         self._guard = Choice(theme, guard_choices(), name=tr("Flow guard for {client}", client=title))
         self._guard.chosen_changed.connect(self._on_guard)
         lines.addWidget(self._guard)
+        lines.addWidget(Label(theme, what_the_flow_guard_does(), "caption", "muted", wrap=True))
         self._show_rules()
 
     def set_kind(self, kind: ClientModeSnapshot) -> None:

@@ -85,7 +85,8 @@ class ClientPane(DetailsPane):
         self._modes = Choice(theme, said.mode_options(), name=tr("Tool listing"))
         self._modes.chosen_changed.connect(self._on_mode)
         self._shown = Label(theme, "", "caption", "secondary", wrap=True)
-        self.add_section(tr("What it sees"), self._cost, self._meter, self._modes, self._shown)
+        listing = Label(theme, tr("Tool listing"), "caption", "secondary")
+        self.add_section(tr("What it sees"), self._cost, self._meter, listing, self._modes, self._shown)
         self.add_section(tr("Largest result"), self._limit)
 
     def _draw_choices(self, kind: ClientModeSnapshot) -> None:
@@ -151,7 +152,9 @@ class ClientPane(DetailsPane):
 
     def _notes(self) -> list[QWidget]:
         found = self.client.found
-        notes = [(found.why_not, "warning"), (found.note, "secondary")] if found is not None else []
+        notes = [(found.why_not, "warning")] if found is not None else []
+        if found is not None and said.is_change_unseen(self.client, self._changes):
+            notes.append((found.note, "secondary"))
         if self._kind is None:
             notes.append((tr("Its profile and approval can be chosen once it has connected."), "secondary"))
         return [Label(self._theme, whole(Problem(text)), "body", tone, wrap=True) for text, tone in notes if text]

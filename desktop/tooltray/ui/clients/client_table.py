@@ -23,6 +23,7 @@ NAME, STATE, CONTEXT, PROFILE, BUTTON = range(5)  # the columns
 WIDTHS = {STATE: 150, CONTEXT: 210, PROFILE: 170, BUTTON: 124}
 NARROW = {STATE: 150, CONTEXT: 144, PROFILE: 122, BUTTON: 108}
 ROOM_FOR_WIDE, ROOM_FOR_CONTEXT = 840, 670  # px; below the second, tokens are in the details only
+ROOM_FOR_NAME = 200  # px; a profile gets what is left of the rest, up to its wide column
 TILE, ARROW, GAP = 24, 14, 10
 NEW = "\0new"
 """What is chosen for a profile of the client's own, whose tools are still to be chosen."""
@@ -66,10 +67,21 @@ class ClientTable(Table):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_columns()
+
+    def set_rows(self, rows: Sequence[object]) -> None:
+        super().set_rows(rows)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Divides the width; the column of buttons is there only while a row has one."""
         widths = WIDTHS if self.width() >= ROOM_FOR_WIDE else NARROW
         for column, width in widths.items():
             self.setColumnWidth(column, width)
         self.setColumnHidden(CONTEXT, self.width() < ROOM_FOR_CONTEXT)
+        self.setColumnHidden(BUTTON, not any(isinstance(row, ClientRow) and said.button_word(row) for row in self.rows))
+        rest = self.viewport().width() - ROOM_FOR_NAME - sum(self.columnWidth(column) for column in (STATE, CONTEXT, BUTTON))
+        self.setColumnWidth(PROFILE, max(widths[PROFILE], min(WIDTHS[PROFILE], rest)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, row = self.currentIndex(), self._current
@@ -174,7 +186,7 @@ def _of_client(value: Callable[[ClientRow], T], otherwise: T) -> Callable[[Row],
 
 
 def _others(row: OtherClients) -> str:
-    return tr("Other client… ({count})", count=row.count)
+    return tr("Other clients ({count})", count=row.count)
 
 
 def _bar(row: ClientRow) -> tuple[float, str, str]:

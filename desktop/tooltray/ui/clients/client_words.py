@@ -269,6 +269,12 @@ def change_word(change: ClientChange, name: str) -> str:
             return many(len(change.servers), "1 server was taken out of {name}", "{count} servers were taken out of {name}", name=name)
 
 
+def is_change_unseen(row: "ClientRow", changes: Sequence[ClientChange]) -> bool:
+    """Returns whether a client's file was changed after each of its open sessions had begun."""
+    latest = max((change.at for change in changes if change.problem is None), default=0.0)
+    return latest > max((session.connected_at for session in row.sessions), default=0.0)
+
+
 def change_look(change: ClientChange) -> Look:
     """Returns the outcome of a change: shape, colour and word."""
     if change.problem is not None:

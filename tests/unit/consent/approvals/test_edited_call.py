@@ -51,6 +51,8 @@ async def test_a_call_runs_with_the_arguments_of_the_user_and_its_client_is_told
         assert (approval.outcome, approval.line) == ("once", "a.txt → b.txt (path, n, more)")
         assert json.loads(bytes(approval.params))["arguments"] == {"path": "a.txt", "text": "done", "n": 1}
         assert json.loads(bytes(event.params))["arguments"] == changed
+        assert event.timings is not None
+        assert event.timings.allowed_by == "edited"
         [decision] = await here.parts.trail.entries()
         assert decision.about["changed"] == "path, n, more"
         assert "b.txt" not in str(decision)
