@@ -363,8 +363,10 @@ async def test_an_opened_server_lies_over_a_small_window_and_beside_its_list_in_
         await until(lambda: details.width() < desk.page.width())
         control(details, "Use the whole page").click()
         assert details.width() == desk.page.width()
+        assert not desk.page.server_list.isVisible()  # Tab does not come to what is covered
         control(details, "Show beside the list").click()
         assert details.width() < desk.page.width()
+        assert desk.page.server_list.isVisible()
 
 
 async def test_a_tool_s_switch_applies_at_once_and_a_failure_puts_it_back_and_says_why(theme: Theme) -> None:

@@ -135,6 +135,7 @@ def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
         (Settings("general"), tr("Theme"), "dark light appearance colours"),
         (Settings("general"), tr("Start when you log in"), "autostart login boot"),
         (Settings("general"), tr("Notifications"), "notify alerts messages"),
+        (Settings("general"), tr("New servers"), "default access careful trusted free sandbox ask first approval"),
         (Settings("secrets"), tr("Secrets"), "keys tokens passwords keyring"),
         (Settings("network"), tr("HTTP access and tokens"), "http port rest api token scope clients url"),
         (Settings("network"), tr("npm registries"), "npm mirror packages proxy"),

@@ -84,6 +84,7 @@ class SplitView(QWidget):
     def _place(self) -> None:
         is_beside = self._details is not None and self.width() >= ROOM_FOR_BOTH and not self.is_wide
         pane = self.width() if self.is_wide else max(PANE, min(self._most, int(self.width() * SHARE)))
+        self._content.setVisible(self._details is None or not self.is_wide)  # Tab must not reach what is covered
         self._content.setGeometry(0, 0, self.width() - pane if is_beside else self.width(), self.height())
         if self._details is not None:
             self._details.setGeometry(QRect(self.width() - pane, 0, pane, self.height()))
