@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -68,6 +68,17 @@ async def test_a_name_and_a_description_are_saved_and_the_list_is_had_again(them
         await desk.asked("set_tool_override", "files", "read_file", "look", "Looks into a file.", None, None, None)
         await until(lambda: desk.window.sheet is None)
         await desk.asked("get_tools", "files")
+
+
+async def test_a_long_description_is_read_without_scrolling_sideways(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        description = fields(await opened(desk))[1]
+        height = description.height()
+        description.setPlainText("Reads the complete contents of a file. " * 6)
+        QApplication.processEvents()
+        assert description.horizontalScrollBar().maximum() == 0
+        assert description.document().firstBlock().layout().lineCount() > 2
+        assert description.height() == height
 
 
 @pytest.mark.parametrize("text", ["", "Reads a file."])

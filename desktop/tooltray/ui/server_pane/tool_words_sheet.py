@@ -52,7 +52,9 @@ class ToolWordsSheet(SheetView):
         self.body.addWidget(Label(theme, tr("AI clients see it as"), "caption", "muted"))
         self.body.addWidget(CodeLabel(theme, tool.name, "secondary"))
         self._name = text_line(theme, tr("Name for AI clients"), longest=LONGEST_NAME, placeholder=tool.original_name, font="mono")
-        self._description = CodeView(theme, tool.description, tr("Description for AI clients"), lines=LINES, editable=True)
+        self._description = CodeView(theme, tool.description, tr("Description for AI clients"), editable=True)
+        self._description.wrap(WIDTH, LINES)
+        self._description.set_lines(LINES)  # also for a longer text than there is
         for each in (self._name, self._description):
             self.body.addWidget(Label(theme, each.accessibleName(), "label"))
             self.body.addWidget(each)

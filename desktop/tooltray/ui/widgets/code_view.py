@@ -52,7 +52,7 @@ class JsonColors(QSyntaxHighlighter):
 
 
 class CodeView(QPlainTextEdit):
-    """Text in mono that never wraps."""
+    """Text in mono; long lines are not wrapped before `wrap`."""
 
     def __init__(self, theme: Theme, text: str, name: str, *, lines: int = 0, editable: bool = False, json: bool = False) -> None:
         super().__init__(text)
