@@ -94,7 +94,7 @@ def test_what_waits_is_counted_by_server_and_by_project() -> None:
 
 
 def test_a_changed_file_says_that_the_old_goes_on() -> None:
-    assert "has changed. What you trusted keeps running unchanged until you approve the new version." in trust_text([DB])
+    assert "has changed. What you allowed keeps running unchanged until you approve the new version." in trust_text([DB])
     assert "came with the project" in trust_text([DB, DEPLOY])
 
 

@@ -205,8 +205,8 @@ async def test_folders_say_what_waits_what_is_trusted_and_what_is_allowed(theme:
         assert [cells(folders, row)[-1] for row in range(waiting)] == ["Review…"] * waiting
         assert [[*each[:3], each[4]] for each in rest] == [
             ["/home/me", "Your servers", "Allowed", "Revoke"],
-            [SHOP, "db", "Trusted", "Revoke"],
-            [SHOP, "filesystem (filesystem-shop)", "Trusted", "Revoke"],
+            [SHOP, "db", "Allowed", "Revoke"],
+            [SHOP, "filesystem (filesystem-shop)", "Allowed", "Revoke"],
         ]
         tips = [folders.model().index(row, 2).data(Qt.ItemDataRole.ToolTipRole) for row in range(waiting, waiting + 3)]
         assert "for all below it" in tips[0]
@@ -242,7 +242,7 @@ async def test_folders_and_trusted_servers_are_revoked_and_given_again(theme: Th
         QTest.keyClick(folders, Qt.Key.Key_Space)
         await desk.asked("distrust_entries", SHOP, "db")
         await until(lambda: len(folders.rows) == 1)
-        assert await undone(desk) == "db is not trusted any more"
+        assert await undone(desk) == "db is not allowed any more"
         assert ("restore_trust", SHOP, "db") in fake.calls
         folders.pressed.emit(FolderRow("/p"))
         await until(lambda: not fake.allowed_folders and "When a project brings servers" in words(page))

@@ -22,7 +22,7 @@ from tooltray.ui.projects.trust_sheet import MOST_ENTRIES, TrustSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 
-GO = ("Trust", "Trust 2 servers")
+GO = ("Allow", "Allow 2 servers")
 
 
 def engine(requests: list[TrustRequest]) -> FakePresenter:
@@ -32,7 +32,7 @@ def engine(requests: list[TrustRequest]) -> FakePresenter:
 
 
 def switch(panel: QWidget, name: str) -> Switch:
-    return next(each for each in panel.findChildren(Switch) if each.accessibleName() == f"Trust {name}" and each.isVisibleTo(panel))
+    return next(each for each in panel.findChildren(Switch) if each.accessibleName() == f"Allow {name}" and each.isVisibleTo(panel))
 
 
 async def waiting(desk: Desk) -> None:
@@ -125,7 +125,7 @@ async def test_both_at_once(theme: Theme) -> None:
         panel = await asked(desk)
         switch(panel, "deploy").click()
         switch(panel, "db").click()
-        button(panel, "Trust 2 servers").click()
+        button(panel, "Allow 2 servers").click()
         await desk.asked("trust_entries", SHOP, {"deploy": DEPLOY.digest, "db": DB.digest})
 
 
@@ -269,7 +269,7 @@ async def test_what_was_put_away_comes_back_when_it_is_another_one(theme: Theme)
         assert "Allow it?" not in words(desk.window)
         await again(desk, [replace(DB, is_change=True)])
         assert "shop brings the server db. Allow it?" in words(desk.window)
-        assert "they run as you trusted them before" in words(desk.window)
+        assert "they run as you allowed them before" in words(desk.window)
 
 
 async def test_the_page_of_files_lists_what_waits_by_project_and_leads_there_also_after_not_now(theme: Theme) -> None:
@@ -306,7 +306,7 @@ async def test_a_program_that_wants_something_is_named_and_a_yes_goes_the_same_w
         assert "the program with the token ci" in words(panel)
         assert "A program wants to add or change servers" in words(panel)
         assert [each.entry for each in panel.shown] == ["added"]
-        button(panel, "Trust").click()
+        button(panel, "Allow").click()
         await desk.asked("trust_entries", "", {"added": ADDED.digest})
 
 

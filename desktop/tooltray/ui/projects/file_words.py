@@ -102,7 +102,7 @@ def problem_line(problem: FileProblem) -> str:
 def trust_title(project: str) -> str:
     if not project:
         return tr("Let a program do this?")
-    return tr("Trust servers of {folder}?", folder=folder_name(project))
+    return tr("Allow servers of {folder}?", folder=folder_name(project))
 
 
 def trust_text(requests: Sequence[TrustRequest]) -> str:
@@ -111,7 +111,7 @@ def trust_text(requests: Sequence[TrustRequest]) -> str:
         return tr("A program wants to add or change servers. What you switch on runs on this computer, as it is written here.")
     file = file_name(requests[0].file, requests[0].project)
     if all(request.is_change for request in requests):
-        return tr("{file} has changed. What you trusted keeps running unchanged until you approve the new version.", file=file)
+        return tr("{file} has changed. What you allowed keeps running unchanged until you approve the new version.", file=file)
     return tr("{file} came with the project. What you switch on runs on this computer, as it is written here.", file=file)
 
 
@@ -142,7 +142,7 @@ def waiting_text(requests: Sequence[TrustRequest]) -> str:
     if any(not request.project for request in requests):
         return tr("Nothing of it runs before you have seen what it starts.")
     if all(request.is_change for request in requests):
-        return tr("Their entries have changed. Until you allow that, they run as you trusted them before.")
+        return tr("Their entries have changed. Until you allow that, they run as you allowed them before.")
     return tr("A project's own servers run only after you have seen what they start.")
 
 
@@ -265,7 +265,7 @@ def row_state(row: FolderRow) -> tuple[str, str]:
         return tr("Look closely"), "warning"
     if row.requests:
         return (tr("Changed"), "warning") if all(request.is_change for request in row.requests) else (tr("New"), "info")
-    return (tr("Trusted"), "") if row.trusted is not None else (tr("Allowed"), "")
+    return tr("Allowed"), ""
 
 
 def row_state_tip(row: FolderRow) -> str:

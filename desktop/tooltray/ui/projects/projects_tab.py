@@ -356,7 +356,7 @@ class ProjectsTab(Page):
             self.open_trust(row.path)
         elif trusted is not None:
             of = (trusted.project, trusted.entry)
-            toast = tr("{name} is not trusted any more", name=trusted.entry)
+            toast = tr("{name} is not allowed any more", name=trusted.entry)
             self.run(files.distrust_entries(*of), then=self._read_all, toast=toast, undo=partial(files.restore_trust, *of))
         else:
             toast = tr("{folder} is not allowed any more", folder=row.path)

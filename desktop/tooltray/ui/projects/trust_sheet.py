@@ -61,7 +61,7 @@ class TrustEntry(Surface):
         self.request = request
         self.setAccessibleName(request.entry)
         layout = column(self, margins=(ENTRY_MARGIN, 10, ENTRY_MARGIN, 8), spacing=8)
-        self._switch = Switch(theme, tr("Trust {name}", name=request.entry), on=is_on)
+        self._switch = Switch(theme, tr("Allow {name}", name=request.entry), on=is_on)
         self._switch.clicked.connect(switched)
         layout.addLayout(self._title())
         if is_changed:
@@ -72,7 +72,7 @@ class TrustEntry(Surface):
             layout.addWidget(Banner(theme, "warning", tr("Look closely at this server"), warnings))
         layout.addLayout(self._facts())
         if request.diff:
-            layout.addWidget(Label(theme, tr("What is different from what you trusted:"), "caption_strong", "secondary", wrap=True))
+            layout.addWidget(Label(theme, tr("What is different from what you allowed:"), "caption_strong", "secondary", wrap=True))
             layout.addWidget(DiffView(theme, request.diff, tr("What is different in {name}", name=request.entry), width=INNER_WIDTH))
 
     @property
@@ -191,7 +191,7 @@ class TrustSheet(SheetView):
         later.clicked.connect(self.close_requested)
         self.buttons.addWidget(later)
         self.set_first_focus(later)
-        self._go = Button(theme, tr("Trust"), "primary", heeds_enter=False)
+        self._go = Button(theme, tr("Allow"), "primary", heeds_enter=False)
         self._go.clicked.connect(self._on_go)
         self.buttons.addWidget(self._go)
         self._show(requests)
@@ -253,7 +253,7 @@ class TrustSheet(SheetView):
     def _draw(self) -> None:
         count = len(self._wanted)
         self._go.setEnabled(bool(count) and not self._is_busy and not self._guard.isActive())
-        self._go.setText(tr("Trust {count} servers", count=count) if count > 1 else tr("Trust"))
+        self._go.setText(tr("Allow {count} servers", count=count) if count > 1 else tr("Allow"))
 
     def _on_go(self) -> None:
         wanted = self._wanted
@@ -264,7 +264,7 @@ class TrustSheet(SheetView):
 
     async def _trust(self, wanted: dict[str, str]) -> None:
         names = await self.hub.files.trust_entries(self._project, wanted)
-        self.context.say(tr("Trusted: {names}", names=", ".join(names)))
+        self.context.say(tr("Allowed: {names}", names=", ".join(names)))
         self.close_requested.emit()
 
     def _on_refuse(self) -> None:
