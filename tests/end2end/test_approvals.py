@@ -125,5 +125,6 @@ def with_other_arguments(world, client):
     code, seen = at_terminal(world, "approve", waiting["id"], "--arguments", '{"text": "plan"}')
     assert (code, '    "text": "plan"' in seen.splitlines()) == (0, True), seen
     told, answer = client.reply_to("e")["result"]["content"]
-    assert told["text"] == 'The user changed the arguments before the call ran:\n- text: "secret plan" → "plan"'
+    assert told["text"].startswith("The user changed the arguments before the call ran")
+    assert told["text"].endswith(':\n- text: "secret plan" → "plan"')
     assert answer["text"] == "saved plan"
