@@ -109,6 +109,8 @@ class EngineLink(QObject):
         finally:
             if not call.done():
                 call.cancel()
+            elif not call.cancelled():
+                call.exception()  # it counts as seen, also if the caller was cancelled at the same time
         if not call.done() or (call.cancelled() and ended.done()):
             raise _no_hub()
         return call.result()

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -27,6 +28,9 @@ from tooltray.ui.link.link import EngineLink
 
 E = TypeVar("E", bound=Event)
 
+_Receivers = dict[type[object], tuple[tuple[Callable[[Any], object], QObject], ...]]
+"""Of each type of event the functions that receive it, with their owners."""
+
 
 class QtMcpPresenter(Api, QObject):
     """The hub's last snapshot, its events, and the parts of the engine's API: `hub.servers.restart_server(name)`.
@@ -50,7 +54,7 @@ class QtMcpPresenter(Api, QObject):
         QObject.__init__(self, parent)
         Api.__init__(self, **remote_parts(link.run))
         self._snapshot: HubSnapshot | None = None
-        self._receivers: dict[type[object], tuple[tuple[Callable[[Any], object], QObject], ...]] = {}  # with their owners
+        self._receivers: _Receivers = {}
         self.hears_lock = False
         self.on(ServerStarted, lambda event: self.server_started.emit(event.server_name), self)
         self.on(ServerStopped, lambda event: self.server_stopped.emit(event.server_name), self)
@@ -63,16 +67,12 @@ class QtMcpPresenter(Api, QObject):
     def on(self, kind: type[E], receiver: Callable[[E], object], owner: QObject) -> None:
         """Calls `receiver` with each event of a type from now on, until `owner` is deleted."""
         self._receivers[kind] = (*self._receivers.get(kind, ()), (receiver, owner))
-        owner.destroyed.connect(self._drop_gone)
+        owner.destroyed.connect(partial(_drop_gone, self._receivers))  # not a method: an owner may go while this object is deleted
 
     def on_any(self, kinds: Iterable[type[Event]], receiver: Callable[[], object], owner: QObject) -> None:
         """Calls `receiver` after each event of some types from now on, until `owner` is deleted."""
         for kind in kinds:
             self.on(kind, lambda _: receiver(), owner)
-
-    def _drop_gone(self) -> None:
-        for kind, receivers in self._receivers.items():
-            self._receivers[kind] = tuple(each for each in receivers if isValid(each[1]))
 
     def _get_snapshot(self) -> HubSnapshot | None:
         return self._snapshot
@@ -104,6 +104,11 @@ class QtMcpPresenter(Api, QObject):
                         receiver(item)
                     except Exception:  # as in a slot: the others get the event all the same
                         sys.excepthook(*sys.exc_info())
+
+
+def _drop_gone(all_receivers: _Receivers, *_: object) -> None:
+    for kind, receivers in all_receivers.items():
+        all_receivers[kind] = tuple(each for each in receivers if isValid(each[1]))
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
