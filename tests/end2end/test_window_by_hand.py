@@ -45,6 +45,8 @@ def test_why_a_server_fails_is_found_in_its_log_and_mended_where_it_is_said(worl
         person.type("please")
         person.picture("edit")
         person.click("Save")
+        person.click("Back")
+        person.click("Close details")
         person.read("moody, Connected")
         person.picture("mended")
 
@@ -120,7 +122,7 @@ def test_a_tool_is_tried_by_hand(shop: Shop) -> None:
     person = shop.person
     person.click("Servers", "RadioButton")
     person.click("All tools", "RadioButton")
-    person.click("add", "Cell")
+    person.click("add\nAdds two numbers.", "Cell")
     person.click("Try it")
     person.type_into("a", "19")
     person.type_into("b", "23")
