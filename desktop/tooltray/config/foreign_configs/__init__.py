@@ -1,1 +1,5 @@
-"""Readers of other programs' configuration files: `.mcp.json`, mcp-proxy, and files of AI clients."""
+"""Readers of other programs' configuration files: `.mcp.json`, mcp-proxy, and files of AI clients.
+
+Begin with `documents`, which reads the file of an AI client; `reading` reads the files of projects and of mcp-proxy. The servers found for
+an import are in `sources.clients.found_entries`.
+"""
