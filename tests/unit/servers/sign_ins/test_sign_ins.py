@@ -24,6 +24,7 @@ from tests.fakes.sign_in_hub import (
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerChanged
+from tooltray.servers.sign_ins.tokens import TokenStore
 
 
 async def test_a_server_that_wants_a_sign_in_says_so_once_and_calls_fail_fast(tmp_path: Path) -> None:
@@ -54,6 +55,20 @@ async def test_a_person_signs_in_and_the_server_starts(tmp_path: Path) -> None:
         told = [each.server for each in parts.heard.of(ServerChanged)]
         assert any(each.has_sign_in_page for each in told)
         await parts.presenter.finish_sign_in("far")  # it is over, and was well
+
+
+async def test_renewed_tokens_are_masked_in_logs_before_they_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise TooltrayError("the keyring is locked")
+
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await sign_in(parts)
+        before = set(server.access)
+        server.end_access_tokens()
+        monkeypatch.setattr(TokenStore, "save", fails)
+        assert await whoami(parts)
+        [token] = set(server.access) - before
+        assert token in parts.secrets.known_values()
 
 
 async def test_who_signs_in_to_a_server_that_was_stopped_starts_it_for_good(tmp_path: Path) -> None:

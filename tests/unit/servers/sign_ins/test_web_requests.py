@@ -37,6 +37,11 @@ def test_words_of_others_are_short_and_on_one_line(text: str) -> None:
     assert not shown or shown.isprintable()
 
 
+def test_a_longer_text_ends_with_a_mark() -> None:
+    assert sanitized("x" * MAX_SHOWN_CHARACTERS) == "x" * MAX_SHOWN_CHARACTERS
+    assert sanitized("x" * (MAX_SHOWN_CHARACTERS + 1)) == f"{'x' * MAX_SHOWN_CHARACTERS}…"
+
+
 def test_what_is_no_text_is_not_shown() -> None:
     assert sanitized(None) == sanitized(5) == sanitized({"a": 1}) == ""
 
