@@ -26,7 +26,7 @@ HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pause
 HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 """Of `publish`: how tools are shown."""
 NEW_SERVERS = ("careful", None, "trusted", "free")
-"""From the narrowest to the widest; without a choice only servers that somebody else describes are careful."""
+"""From the narrowest to the widest; without a choice only servers of the registry, of bundles and of links are careful."""
 
 
 _WORDS = ("name", "description", "title", "annotations", "icons")
