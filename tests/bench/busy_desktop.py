@@ -33,4 +33,4 @@ def work() -> None:
 
 
 QtWidgets.QApplication = BusyApplication  # type: ignore[misc]  # what the app is about to import
-sys.exit(app.run_here(find_home()))
+sys.exit(app.run_here(find_home(), app.Opening()))
