@@ -1,5 +1,6 @@
 """What all benchmarks start and look at: homes with stub servers, hubs in them, and what a process uses. Linux."""
 
+import atexit
 import contextlib
 import json
 import os
@@ -29,6 +30,7 @@ class Home:
             settings: more of the settings.
         """
         self.folder = Path(tempfile.mkdtemp(prefix="ttb"))
+        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)  # also where a row fails
         root = self.folder / ".tooltray"
         root.mkdir(mode=0o700)
         self.environ = {**os.environ, "HOME": str(self.folder), "QT_QPA_PLATFORM": "offscreen"}
