@@ -146,10 +146,11 @@ class BenchClient:
         self.answered.append(time.thread_time() - self.sent_at)
         if b'"result"' not in bytes(data):
             raise SystemExit(f"the call failed: {bytes(data)!r}")
-        self._open -= 1
-        if self._left:
+        replies = bytes(data).count(b"\n")  # those of one turn of the loop come together
+        self._open -= replies
+        for _ in range(min(replies, self._left)):
             self._loop.call_soon(self._send)
-        elif not self._open and not self._done.done():
+        if not self._left and not self._open and not self._done.done():
             self._done.set_result(None)
 
     def close(self) -> None:

@@ -74,6 +74,9 @@ class RawDispatcher:
         self.calls = PendingCalls(name, deadlines, give_up=self._send_cancelled)
         self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self.calls.is_unwanted)
         self._channel: Channel | None = None
+        self._corked: list[bytes] = []  # small messages of this turn of the loop
+        self._corked_bytes = 0
+        self._corked_calls: list[PendingCall] = []
         self._messages: MessageChannel | None = None
         self.takes_batches = is_server  # from an AI client only if it speaks the one version that has them
         self._batches = Batches(lambda replies, about: self._send(replies, about=about), self.unsent)
@@ -198,6 +201,8 @@ class RawDispatcher:
             return self.calls.settled(failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, what)))
         pending = self.calls.add(method, timeout_s, is_cancellable, max_reply_bytes)
         self._send(envelope.request_parts(bytes(pending.id), method, params), id=pending.id, method=method, about=about)
+        if self._corked:
+            self._corked_calls.append(pending)
         pending.is_undelivered = self._reads_no_more
         return pending
 
@@ -387,7 +392,7 @@ class RawDispatcher:
             self._cancel_task(key, task)
         elif self._backlog.remove(key):
             self._batches.leave(key)
-        elif (pending := self.calls.find(Raw(key))) and pending.may_be_ended:
+        elif (pending := self.calls.find(Raw(key))) and self.calls.is_stream(pending):
             pending.settle(failure(CONNECTION_CLOSED, f"{self.name} cancelled it"))
 
     def _cancel_task(self, key: bytes, task: asyncio.Task[None]) -> None:
@@ -435,6 +440,7 @@ class RawDispatcher:
     def _close(self, reason: str, *, requests_stay: bool = False) -> None:
         if self.is_closed:
             return
+        self._uncork()
         self.closed_because = reason
         self.is_closed = True
         self.closed.set()
@@ -465,7 +471,34 @@ class RawDispatcher:
         head, payload, tail = parts
         view = memoryview(payload)
         if len(view) < JOIN_BELOW_BYTES:
-            self._channel.write(b"".join((head, view, tail)))
+            data = b"".join((head, view, tail))
+            if self._corked or len(self._in_flight) - len(self._open) + len(self.calls) > 1:
+                self._cork(data)
+            else:
+                self._channel.write(data)
             return
+        self._uncork()
         for part in (head, view, tail):
             self._channel.write(part)
+
+    def _cork(self, data: bytes) -> None:
+        """Keeps a message until the end of this turn of the loop.
+
+        Others are in flight and may have messages in the same turn, and each write wakes another process.
+        """
+        if not self._corked:
+            asyncio.get_running_loop().call_soon(self._uncork)
+        self._corked.append(data)
+        self._corked_bytes += len(data)
+        if self._corked_bytes >= JOIN_BELOW_BYTES:
+            self._uncork()
+
+    def _uncork(self) -> None:
+        if not self._corked or self._channel is None:
+            return
+        data, calls = b"".join(self._corked), self._corked_calls
+        self._corked, self._corked_calls, self._corked_bytes = [], [], 0
+        self._channel.write(data)
+        if self._reads_no_more:
+            for pending in calls:
+                pending.is_undelivered = True

@@ -133,13 +133,12 @@ class Pace:
 class PendingCall:
     """A request of ours that waits for its reply."""
 
-    __slots__ = ("deadline", "id", "is_cancellable", "is_undelivered", "max_reply_bytes", "may_be_ended", "questions", "reply")
+    __slots__ = ("deadline", "id", "is_cancellable", "is_undelivered", "max_reply_bytes", "questions", "reply")
 
     def __init__(self, id: Raw, is_cancellable: bool, max_reply_bytes: int | None = None) -> None:
         self.id, self.is_cancellable = id, is_cancellable
         self.max_reply_bytes = max_reply_bytes  # a much larger reply is dropped as it arrives; None: only the bound of all messages
         self.is_undelivered = False  # the peer certainly does not have it
-        self.may_be_ended = False  # by a cancellation from the peer: it is a stream of the peer's notifications
         self.questions = 0  # from the peer, shown to the user: their time does not count as the peer's
         self.reply: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         self.deadline: Deadline | None = None
@@ -166,9 +165,21 @@ class PendingCalls:
         self._name, self._deadlines, self._give_up = name, deadlines, give_up
         self._last_id = secrets.randbits(30) << 16  # a late answer to an earlier hub must not hit a request of this one
         self._pending: dict[bytes, PendingCall] = {}
+        self._streams: set[PendingCall] = set()
 
     def __bool__(self) -> bool:
         return bool(self._pending)
+
+    def __len__(self) -> int:
+        """Returns how many calls wait for a reply; streams of notifications, which stay open, do not count."""
+        return len(self._pending) - len(self._streams)
+
+    def keep_open(self, pending: PendingCall) -> None:
+        """Records that a call is a stream of the peer's notifications, which the peer may end by a cancellation."""
+        self._streams.add(pending)
+
+    def is_stream(self, pending: PendingCall) -> bool:
+        return pending in self._streams
 
     def add(self, method: str, timeout_s: float | None, is_cancellable: bool, max_reply_bytes: int | None) -> PendingCall:
         """Returns a call that is about to be sent; after its timeout it is settled with an error."""
@@ -198,6 +209,7 @@ class PendingCalls:
             raise
         finally:
             self._pending.pop(bytes(pending.id), None)
+            self._streams.discard(pending)
             if pending.deadline:
                 pending.deadline.cancel()
                 pending.deadline = None  # ends a reference cycle, which would keep a large reply until the next full collection

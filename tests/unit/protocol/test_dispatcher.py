@@ -16,7 +16,7 @@ from tests.fakes.heard import Record
 
 from tooltray.protocol.channels import LOOKED_AT_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.protocol.dispatcher import LOGGED_NOISE_LINES, RawDispatcher
+from tooltray.protocol.dispatcher import JOIN_BELOW_BYTES, LOGGED_NOISE_LINES, RawDispatcher
 from tooltray.protocol.envelope import (
     CONNECTION_CLOSED,
     NO_REPLY,
@@ -553,6 +553,94 @@ async def test_what_is_asked_of_a_peer_that_reads_no_more_is_told_apart_from_wha
     replies = [await dispatcher.calls.outcome(pending) for pending in (before, behind)]
     assert [isinstance(reply, NotDelivered) for reply in replies] == [False, True]
     assert all(b"exit code 3" in bytes(reply.error) for reply in replies)
+
+
+class Writes(FakeChannel):
+    """Keeps each write, and takes nothing any more when the test says so."""
+
+    def __init__(self, dispatcher: RawDispatcher) -> None:
+        super().__init__()
+        self.sizes: list[int] = []  # in messages
+        self.is_broken = False
+        self._dispatcher = dispatcher
+        dispatcher.attach(self)
+
+    def write(self, data: bytes | memoryview) -> None:
+        self.sizes.append(bytes(data).count(b"\n"))
+        super().write(data)
+        if self.is_broken:
+            self._dispatcher.peer_reads_no_more()
+
+
+@in_fake_time
+async def test_messages_of_one_turn_of_the_loop_are_written_together_and_one_alone_at_once() -> None:
+    answers = Answers()
+    dispatcher, _ = make_dispatcher(answer=answers.answer)
+    channel = Writes(dispatcher)
+    dispatcher.feed(b"".join(line(id=id, method="m") for id in range(5)))
+    await answers.begun.until(lambda: len(answers.begun.all) == 5)
+    for id in (0, 1, 2):
+        answers.let_go(id)
+    await settled()
+    assert channel.sizes == [3]
+    answers.let_go(3)
+    await settled()
+    answers.let_go(4)
+    await settled()
+    assert channel.sizes == [3, 1, 1]
+    assert [message["id"] for message in channel.messages] == [0, 1, 2, 3, 4]
+    dispatcher.start_call("only")
+    assert channel.sizes[3:] == [1]
+
+
+@in_fake_time
+async def test_a_stream_of_either_side_delays_no_message() -> None:
+    answers = Answers()
+    dispatcher, _ = make_dispatcher(answer=answers.answer, stays_open=frozenset({"listen"}))
+    channel = Writes(dispatcher)
+    dispatcher.feed(line(id=1, method="listen"))
+    dispatcher.calls.keep_open(dispatcher.start_call("listen"))
+    await settled()
+    dispatcher.send_notification("news")
+    assert channel.sizes == [1, 1]
+    await dispatcher.close("the end")
+
+
+@in_fake_time
+async def test_many_and_large_messages_of_one_turn_keep_their_order_and_do_not_wait_for_its_end() -> None:
+    dispatcher, _ = make_dispatcher()
+    channel = Writes(dispatcher)
+    for size in (1, 1, 10, 10, JOIN_BELOW_BYTES, 5, JOIN_BELOW_BYTES // 2, JOIN_BELOW_BYTES // 2, 1):
+        dispatcher.start_call("m", dump({"x": "x" * size}))
+    sent = [len(message["params"]["x"]) for message in channel.messages]
+    assert sent == [1, 1, 10, 10, JOIN_BELOW_BYTES, 5, JOIN_BELOW_BYTES // 2, JOIN_BELOW_BYTES // 2]
+    await settled()
+    assert len(channel.messages) == 9
+
+
+@in_fake_time
+async def test_calls_whose_common_write_fails_are_certainly_not_delivered() -> None:
+    dispatcher, _ = make_dispatcher()
+    channel = Writes(dispatcher)
+    first = dispatcher.start_call("m")
+    others = [dispatcher.start_call("m") for _ in range(3)]
+    channel.is_broken = True
+    await settled()
+    dispatcher.connection_lost("it ended")
+    replies = [await dispatcher.calls.outcome(pending) for pending in (first, *others)]
+    assert [isinstance(reply, NotDelivered) for reply in replies] == [False, True, True, True]
+
+
+@in_fake_time
+async def test_what_was_to_be_written_together_is_written_before_the_end() -> None:
+    dispatcher, _ = make_dispatcher()
+    channel = Writes(dispatcher)
+    for _ in range(3):
+        dispatcher.start_call("m")
+    dispatcher.connection_lost("it ended")
+    assert len(channel.messages) == 3
+    await settled()
+    assert channel.sizes == [1, 2]
 
 
 @in_fake_time

@@ -228,7 +228,7 @@ class McpClient:
     def start_request(self, method: str, params: Mapping[str, object] | None = None, *, extension: str = "") -> PendingCall:
         """Starts a request of Tooltray's own that stays open; `dispatcher.outcome` waits for its end."""
         pending = self.dispatcher.start_call(method, self._own_params(params, extension))
-        pending.may_be_ended = True
+        self.dispatcher.calls.keep_open(pending)
         return pending
 
     def _own_params(self, params: Mapping[str, object] | None, extension: str) -> Raw:

@@ -469,6 +469,7 @@ async def test_a_session_of_either_era_hears_of_calls_with_a_token_and_of_no_oth
         await asyncio.sleep(50)
         assert [each["progressToken"] for each in told(client)] == ["a"]
         client.session.tell(PROGRESS, dump({"progressToken": "a", "progress": 0}), about=dump(1))
+        await asyncio.sleep(0)
         assert told(client)[-1] == {"progressToken": "a", "progress": HAIR}
         client.send(method="notifications/cancelled", params={"requestId": 1})
         await asyncio.sleep(50)
