@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,7 +37,7 @@ def entry(*, contents: Contents | None = None, touched: str = "", reason: str = 
     return NewEntry([given[name] for name in COLUMNS], contents)
 
 
-def written(path: Path, entries: Iterable[NewEntry]) -> JournalFile:
+def written(path: Path, entries: Sequence[NewEntry]) -> JournalFile:
     """A file with entries, open for more."""
     file = JournalFile(path)
     file.write(entries)

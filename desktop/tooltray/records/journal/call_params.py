@@ -10,6 +10,7 @@ protocol has it only in `_meta`. The journal and the export of traces read it wh
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -36,6 +37,8 @@ _SHORT_OPTION = re.compile(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 LONGEST_CONTEXT = 512  # characters of each part of a trace context; W3C lets a tracestate have as many
 TRACE_BELOW_BYTES = 2**20  # of params; reading them all costs the journal's thread a millisecond
+TRACEPARENT = b'"traceparent"'  # nothing else is read without it
+MOST_NAMES = 1_000  # of arguments that are remembered
 TRACE_ID = re.compile(r"[0-9a-f]{32}")
 _TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 _OLDEST, _INVALID = "00", "ff"
@@ -74,6 +77,7 @@ def arguments_of(params: Raw) -> Raw:
         return NOTHING
 
 
+@lru_cache(MOST_NAMES)
 def plain_name(name: str) -> str:
     """Normalizes a name: `file_path`, `filePath` and `file-path` become the same."""
     return name.replace("_", "").replace("-", "").lower()
@@ -159,7 +163,7 @@ class TraceContext(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def read_trace(params: Raw) -> TraceContext | None:
     """Returns the context in a request's params; None if they have none, or one that the standard calls invalid."""
-    if not params or len(memoryview(params)) > TRACE_BELOW_BYTES:
+    if not params or len(memoryview(params)) > TRACE_BELOW_BYTES or TRACEPARENT not in bytes(params):
         return None
     try:
         meta = msgspec.json.decode(params, type=_Request).meta

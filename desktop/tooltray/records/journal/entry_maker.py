@@ -45,7 +45,7 @@ class EntryMaker:
             clock: unix seconds.
         """
         self._mask, self._run, self._wanted, self._clock = mask, run, wanted, clock
-        self._names: dict[str, str] = {}  # as they are shown: most entries have the same
+        self._names: dict[tuple[str, ...], list[str]] = {}  # as they are shown: most entries have the same
 
     def refresh(self) -> None:
         """Reads the secrets again that are masked."""
@@ -67,7 +67,7 @@ class EntryMaker:
                 event.outcome,
                 event.duration_s,
                 bucket_of(event.duration_s),
-                *map(self._name, names),
+                *(self._names.get(names) or self._shown(names)),
             ),
             *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
             *(timings.allowed_by if timings else "", *_times(timings), contents is not None),
@@ -90,12 +90,10 @@ class EntryMaker:
         texts = {name: self._text(text, LONGEST_CONTEXT) for name, text in msgspec.structs.asdict(trace).items() if text}
         return trace.trace_id, msgspec.json.encode(texts).decode()
 
-    def _name(self, text: str) -> str:
-        shown = self._names.get(text)
-        if shown is None:
-            if len(self._names) >= MOST_NAMES:
-                self._names.clear()
-            shown = self._names[text] = self._text(text, LONGEST_NAME)
+    def _shown(self, names: tuple[str, ...]) -> list[str]:
+        if len(self._names) >= MOST_NAMES:
+            self._names.clear()
+        shown = self._names[names] = [self._text(each, LONGEST_NAME) for each in names]
         return shown
 
     def _target(self, line: str) -> str:

@@ -9,10 +9,11 @@ percentiles are found without sorting.
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import astuple
 
 from tooltray.foundation.files.atomic_file import set_aside
 from tooltray.foundation.regular_file import open_regular
@@ -56,7 +57,9 @@ ALTER TABLE entries ADD COLUMN tool_call TEXT NOT NULL DEFAULT '';
 """,
 }
 """The statements that change the tables of one version to those of the next."""
-_INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+ROWS_AT_ONCE = 64  # written by one statement: Python's lock is let go once for all of them, and taken back, for which the loop has to wait
+_ROW = f"({', '.join('?' * len(COLUMNS))})"
+_INSERT, _INSERT_MANY = (f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES {', '.join([_ROW] * rows)}" for rows in (1, ROWS_AT_ONCE))
 
 
 class DamagedJournal(Exception):
@@ -76,6 +79,13 @@ class NewEntry(msgspec.Struct, frozen=True):
 
     values: Sequence[object]
     contents: Contents | None = None
+
+
+def _batches(entries: Sequence[NewEntry]) -> Iterator[Sequence[NewEntry]]:
+    """Divides entries into batches of ROWS_AT_ONCE, and of one for the rest, because SQLite keeps only a few statements prepared."""
+    whole = len(entries) - len(entries) % ROWS_AT_ONCE
+    yield from (entries[start : start + ROWS_AT_ONCE] for start in range(0, whole, ROWS_AT_ONCE))
+    yield from ([entry] for entry in entries[whole:])
 
 
 class JournalFile:
@@ -117,7 +127,7 @@ class JournalFile:
             database.executescript(f"BEGIN; {_STEPS[before]} PRAGMA user_version = {before + 1}; COMMIT")
         database.execute("SELECT max(id) FROM entries").fetchone()
 
-    def write(self, entries: Iterable[NewEntry]) -> int:
+    def write(self, entries: Sequence[NewEntry]) -> int:
         """Appends entries, all or none; returns the id of the last one.
 
         Raises:
@@ -125,10 +135,12 @@ class JournalFile:
         """
         last = 0
         with self._transaction() as database:
-            for entry in entries:
-                last = database.execute(_INSERT, self._numbered(entry.values)).lastrowid or 0
-                if kept := entry.contents:
-                    database.execute("INSERT INTO contents VALUES (?, ?, ?, ?)", (last, kept.arguments, kept.result, kept.is_cut))
+            for batch in _batches(entries):
+                values = [value for entry in batch for value in self._numbered(entry.values)]
+                last = database.execute(_INSERT if len(batch) == 1 else _INSERT_MANY, values).lastrowid or 0
+                first = last - len(batch) + 1
+                contents = [(id, *astuple(entry.contents)) for id, entry in enumerate(batch, first) if entry.contents]
+                database.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", contents)
         return last
 
     def _numbered(self, values: Sequence[object]) -> list[object]:

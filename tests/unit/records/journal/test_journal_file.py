@@ -13,6 +13,7 @@ from tests.fakes.journals import NOW, entry, written
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.records.journal import journal_file
 from tooltray.records.journal.journal_file import (
+    ROWS_AT_ONCE,
     Contents,
     DamagedJournal,
     JournalFile,
@@ -46,6 +47,17 @@ def test_entries_are_numbered_and_stay_so_also_when_all_before_them_are_gone(pat
     assert again.write([entry(touched="d", client="Zed")]) == 4
     again.close()
     assert texts(path) == ["d"]
+
+
+def test_each_of_many_entries_has_its_own_contents(path: Path) -> None:
+    many = 2 * ROWS_AT_ONCE + 3
+    kept = {number: Contents(f"{number}", "{}", False) for number in range(0, many, 3)}
+    file = written(path, [entry(touched=f"t{number}", contents=kept.get(number)) for number in range(many)])
+    assert file.ids() == (1, many)
+    file.close()
+    assert texts(path) == [f"t{number}" for number in range(many)]
+    with sqlite3.connect(path) as database:
+        assert dict(database.execute("SELECT id, arguments FROM contents")) == {number + 1: of.arguments for number, of in kept.items()}
 
 
 @pytest.mark.posix
