@@ -23,6 +23,12 @@ class KeptLog:
         self.durations_s.append(duration_s)
         self.sent.append((component, id, size))
 
+    def request_answered(
+        self, component: str, id: bytes, method: str, params: Any, received_at: float, duration_s: float, size: int, at: float
+    ) -> None:
+        self.request_received(component, id, method, params, received_at)
+        self.response_sent(component, id, duration_s, size, at)
+
     def response_error(self, component: str, id: bytes, code: int, message: str, stack: str = "", at: float | None = None) -> None:
         self._note("error", at)
         self.errors.append((component, id, code, message))

@@ -156,8 +156,9 @@ class StructuredLog:
             at: unix seconds; None: now.
         """
         now, size = self._clock() if at is None else at, len(params)
+        name = self._name(component)
         is_short = size <= DESCRIBED_AT_ONCE_BYTES and len(id) <= MAX_ID_BYTES
-        if is_short and (line := self._request_line(now, component, id, method, params)):
+        if is_short and (line := self._request_line(now, name, id, method, params)):
             self._put_line(line)
         elif size > MAX_DESCRIBED_BYTES or self._put_bytes - self._taken_bytes > MAX_QUEUED_PARAMS_BYTES:
             self._put(_request, now, component, id, method, None, size)
@@ -177,11 +178,25 @@ class StructuredLog:
         now = self._clock() if at is None else at
         if len(id) > MAX_ID_BYTES:
             self._put(_response, now, component, id, duration_s, size)
-            return
-        duration_ms = duration_s * 1000
-        event = b'"event":"response_sent","summary":"answered in %.3f ms","id":%b,"durationMs":%.3f,"size":%d}\n'
-        head = self._head(now, component)
-        self._put_line(head + event % (duration_ms, id if id.isdigit() else self._id_json(id), duration_ms, size))
+        else:
+            self._put_line(self._response_line(now, self._name(component), id, duration_s, size))
+
+    def request_answered(
+        self, component: str, id: bytes, method: str, params: bytes, received_at: float, duration_s: float, size: int, at: float
+    ) -> None:
+        """Records a request and its result, which costs less than `request_received` and `response_sent` one after the other.
+
+        Args:
+            received_at, at: unix seconds of the request and of the reply.
+            size: of the result in bytes.
+        """
+        if len(params) <= DESCRIBED_AT_ONCE_BYTES and len(id) <= MAX_ID_BYTES:
+            name = self._name(component)
+            if line := self._request_line(received_at, name, id, method, params):
+                self._put_line(line + self._response_line(at, name, id, duration_s, size))
+                return
+        self.request_received(component, id, method, params, received_at)
+        self.response_sent(component, id, duration_s, size, at)
 
     def response_error(self, component: str, id: bytes, code: int, message: str, stack: str = "", at: float | None = None) -> None:
         """Records a reply with an error; `stack` as made by `short_stack`, `at` as of `response_sent`."""
@@ -207,9 +222,8 @@ class StructuredLog:
             self._is_awake = True
             self._wake.set()
 
-    def _request_line(self, now: float, component: str, id: bytes, method: str, params: bytes) -> bytes:
+    def _request_line(self, now: float, name: bytes, id: bytes, method: str, params: bytes) -> bytes:
         """Encodes a request; empty if it has lone surrogates, which only the slower encoder takes."""
-        head = self._head(now, component)
         event, summary, fields = _request(id, method, params, len(params))
         if self._mask.is_needed or len(method) > MAX_ID_BYTES:
             summary, fields = self._mask.text(summary), self._mask.fields(fields)
@@ -217,16 +231,25 @@ class StructuredLog:
             rest = msgspec.json.encode({"event": event, "summary": summary, **fields})
         except (ValueError, TypeError):  # halves of surrogate pairs
             return b""
-        return head + rest[1:] + b"\n"
+        return self._head(now, name) + rest[1:] + b"\n"
+
+    def _response_line(self, now: float, name: bytes, id: bytes, duration_s: float, size: int) -> bytes:
+        duration_ms = duration_s * 1000
+        event = b'%b"event":"response_sent","summary":"answered in %.3f ms","id":%b,"durationMs":%.3f,"size":%d}\n'
+        id_json = id if id.isdigit() else self._id_json(id)
+        return event % (self._head(now, name), duration_ms, id_json, duration_ms, size)
 
     def _id_json(self, id: bytes) -> bytes:
         return json.dumps(self._mask.value(_id(id))).encode()
 
-    def _head(self, now: float, component: str) -> bytes:
-        """Returns the beginning of a line, up to the event."""
+    def _name(self, component: str) -> bytes:
+        """Returns a component's name as JSON, without secrets."""
         if self._mask.refresh():
             self._names.clear()
-        name = self._names.get(component) or self._name_json(component)
+        return self._names.get(component) or self._name_json(component)
+
+    def _head(self, now: float, name: bytes) -> bytes:
+        """Returns the beginning of a line, up to the event. `name`: of the component."""
         milliseconds = int(now * 1000)
         second, text = self._second
         if second != milliseconds // 1000:

@@ -405,7 +405,7 @@ async def test_requests_and_their_outcome_are_recorded_and_counted() -> None:
         await client.error("no/such")
         assert client.session.request_count == 3
     assert [(component, method) for component, _, method, _ in client.log.received] == [
-        ("client 1", "initialize"),
+        ("t 1", "initialize"),
         ("t 1", "tools/call"),
         ("t 1", "no/such"),
     ]
@@ -460,7 +460,7 @@ def make_recorder() -> tuple[Recorder, KeptLog]:
 
 async def recorded(reply: Envelope) -> KeptLog:
     recorder, log = make_recorder()
-    recorder.answered(recorder.received(REQUEST), REQUEST, reply)
+    recorder.answered(recorder.received(REQUEST), reply)
     await settled()
     return log
 
@@ -502,9 +502,9 @@ async def test_a_client_may_be_named_later() -> None:
     recorder, log = make_recorder()
     begun = recorder.received(REQUEST)
     recorder.client = "claude-code 2.1"
-    recorder.answered(begun, REQUEST, Envelope(result=Raw(b"{}")))
+    recorder.answered(begun, Envelope(result=Raw(b"{}")))
     await settled()
-    assert [name for name, *_ in log.received] == ["client 1"]
+    assert [name for name, *_ in log.received] == ["claude-code 2.1"]
     assert log.sent == [("claude-code 2.1", b'"a"', 2)]
 
 
@@ -512,7 +512,7 @@ async def test_nothing_is_recorded_before_the_reply_could_leave() -> None:
     recorder, log = make_recorder()
     begun = recorder.received(REQUEST)
     await settled()
-    recorder.answered(begun, REQUEST, Envelope(result=Raw(b"{}")))
+    recorder.answered(begun, Envelope(result=Raw(b"{}")))
     assert log.order == []
     await settled()
     assert log.order == ["received", "sent"]
@@ -532,7 +532,7 @@ async def test_the_request_is_recorded_as_it_came_although_it_was_changed_meanwh
     request = Envelope(id=Raw(b"1"), method="tools/call", params=Raw(b'{"name":"fs_echo"}'))
     begun = recorder.received(request)
     request.params = Raw(b'{"name":"echo"}')
-    recorder.answered(begun, request, Envelope(result=Raw(b"{}")))
+    recorder.answered(begun, Envelope(result=Raw(b"{}")))
     await settled()
     assert log.received == [("client 1", b"1", "tools/call", b'{"name":"fs_echo"}')]
 
@@ -542,7 +542,7 @@ async def test_records_keep_the_order_and_the_time_of_what_happened() -> None:
     before = time.time()
     for number in range(5):
         request = Envelope(id=Raw(b"%d" % number), method="ping")
-        recorder.answered(recorder.received(request), request, Envelope(result=Raw(b"{}")))
+        recorder.answered(recorder.received(request), Envelope(result=Raw(b"{}")))
     after = time.time()
     await settled()
     assert [id for _, id, *_ in log.received] == [id for _, id, _ in log.sent] == [b"0", b"1", b"2", b"3", b"4"]
