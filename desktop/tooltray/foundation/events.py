@@ -4,6 +4,7 @@ Imports only snapshots and errors. The bus is the only way in which parts of the
 subclass of Event that is not in EVENTS: it may carry objects of the engine, and never leaves the process.
 """
 
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -309,18 +310,19 @@ class EventBus:
     """A bus that delivers events in the order of publication, in the publisher's task. Belongs to one event loop's thread."""
 
     def __init__(self) -> None:
-        self._handlers: dict[type[Event], list[Callable[[Any], None]]] = {}
+        self._handlers: dict[type[Event], tuple[Callable[[Any], None], ...]] = {}
         self._queue: deque[Event] = deque()
         self._is_delivering = False
 
     def subscribe(self, kind: type[E], handler: Callable[[E], None]) -> Callable[[], None]:
         """Calls `handler` with every event of exactly this class from now on; returns a function that ends this and may be called twice."""
-        handlers = self._handlers.setdefault(kind, [])
-        handlers.append(handler)
+        self._handlers[kind] = (*self._handlers.get(kind, ()), handler)
 
         def unsubscribe() -> None:
-            if handler in handlers:
+            handlers = list(self._handlers[kind])
+            with contextlib.suppress(ValueError):
                 handlers.remove(handler)
+            self._handlers[kind] = tuple(handlers)
 
         return unsubscribe
 
@@ -352,7 +354,7 @@ class EventBus:
             self._queue.append(event)
             while self._queue:
                 event = self._queue.popleft()
-                for handler in tuple(self._handlers.get(type(event), ())):
+                for handler in self._handlers.get(type(event), ()):
                     try:
                         handler(event)
                     except Exception:
