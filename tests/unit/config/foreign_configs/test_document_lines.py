@@ -38,7 +38,7 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
             'top = """',
             "[not.a.table]",
             '""" # done',
-            "one = '''x''' # \"\"\"",
+            "one = '''x'''# \"\"\"",
             "[mcp_servers.a]",
             'command = "[x]"',
             "env = { X = 1 }",
@@ -47,6 +47,7 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
             "[[list]]",
             "k = [",
             '  "v=1",',
+            '  "w",',
             "]",
             '["\\U0001F600 x"]',
             "'lit eral' = 2",
@@ -59,8 +60,8 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
     assert (found[("mcp_servers",)], found[("mcp_servers", "a")], found[("mcp_servers", "a", "env")]) == (6, 6, 8)
     assert found[("mcp_servers", "b.c")] == found[("mcp_servers", "b.c", "env")] == 9
     assert found[("mcp_servers", "b.c", "env", "a", "b")] == 10
-    assert (found[("list",)], found[("list", "k")]) == (11, 12)
-    assert found[("😀 x", "lit eral")] == 16
+    assert (found[("list",)], found[("list", "k")], ("list", "w") in found) == (11, 12, False)
+    assert found[("😀 x", "lit eral")] == 17
 
 
 def test_a_line_begins_behind_those_before_it() -> None:

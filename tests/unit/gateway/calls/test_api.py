@@ -1,11 +1,14 @@
 """api.py, through McpPresenter's verbs"""
 
+from pathlib import Path
+
 import pytest
-from tests.fakes.hub_parts import HubParts
+from tests.fakes.everything_server import ready, server_with
+from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, error, text
 
-from tooltray.foundation.events import ToolCallResult
+from tooltray.foundation.events import PromptListChanged, ToolCallResult, ToolListChanged
 from tooltray.gateway.calls.api import is_of
 
 NO_SERVER = "server 'gone' not found"
@@ -55,11 +58,15 @@ async def test_a_call_that_fails_says_why(parts: HubParts, program: ScriptedServ
     assert "Tooltray is paused" in await refusal(parts.presenter.call_tool("get_it", {}))
 
 
-async def test_names_can_be_forgotten(parts: HubParts) -> None:
-    await parts.presenter.start_server("s")
-    assert "get_it" in await parts.listed()
-    await parts.presenter.reset_tool_names()
-    assert "get_it" in await parts.listed()
+async def test_names_can_be_forgotten_and_clients_hear_that_lists_change(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": entry("program")}, programs={"program": server_with()}) as parts:
+        await ready(parts)
+        assert await parts.listed() == ["t"]
+        parts.heard.all.clear()
+        await parts.presenter.reset_tool_names()
+        assert [event.server for event in parts.heard.of(ToolListChanged)] == ["s"]
+        assert [event.server for event in parts.heard.of(PromptListChanged)] == ["s"]
+        assert await parts.listed() == ["t"]
 
 
 async def test_an_answer_to_no_question_is_refused(parts: HubParts) -> None:
