@@ -66,12 +66,12 @@ class ConfigSource:
         title = Phrase("The server '{server}' of {file} is not used", server=shown(name), file=_file_name(self.path))
         self.problems.append(self._problem(title, reason, at, name if _can_be_read(name) else shown(name) or "?"))
 
-    def remark(self, reason: str, at: int) -> None:
-        """Adds a problem that keeps no server from being used: part of the file has no effect."""
+    def remark(self, reason: str, at: int | None) -> None:
+        """Adds a problem that keeps no server from being used: part of the file has no effect. `at`: None: the whole file."""
         self._remarks += 1
         if self._remarks <= MAX_REMARKS:
             title = Phrase("{file} is not fully used", file=_file_name(self.path))
-            self.problems.append(self._problem(title, reason, at, ""))
+            self.problems.append(self._problem(title, reason, at or 0, ""))
 
     def remark_repeated(self, value: Value) -> None:
         """Adds a remark for each key that occurs twice in one object."""
