@@ -15,6 +15,11 @@ def test_keys_of_json_are_found_through_lists_and_odd_texts() -> None:
     assert found == {(): 1, ("x",): 1, ('a"b',): 2, ("c",): 3, ("c", "d"): 3, ("c", "e"): 3, ("c", "e", "f"): 3}
 
 
+def test_a_key_that_is_there_twice_is_found_at_the_later_place_and_said_to_be_repeated() -> None:
+    found = document_lines.of_json('{"a": 1, "a": 2, "b": 3}')
+    assert (found.at, found.repeated) == ({(): 0, ("a",): 9, ("b",): 17}, [(("a",), 9)])
+
+
 def test_json_that_is_no_object_has_no_keys() -> None:
     assert document_lines.of_json(" [1]", 1).at == {(): 1}
 

@@ -37,6 +37,7 @@ def test_a_tool_nobody_else_has_keeps_its_name(path: Path) -> None:
     names = PublishedNames(path)
     assert names.publish([("fs", "read_file"), ("git", "git-log")]) == {("fs", "read_file"): "read_file", ("git", "git-log"): "git-log"}
     assert names.target("read_file") == ("fs", "read_file")
+    assert (names.known(("fs", "read_file")), names.known(("fs", "gone"))) == ("read_file", None)
     assert names.target("unknown") is None
     assert names.holder("read_file", kind="tools") == ("fs", "read_file")
     assert names.holder("git_log", kind="tools") is None

@@ -33,11 +33,11 @@ def test_good_definitions_are_not_pointed_out(description: str) -> None:
     [
         ("\u200b", "U+200B"),
         ("\u202e", "U+202E"),
-        ("\U000e0041\U000e0042", "2: U+E0041, U+E0042"),
+        ("\U000e0041\U000e0042", "2: U+E0041, U+E0042)"),
         ("\x1b", "U+001B"),
         ("\u2028", "U+2028"),
         ("\ue000", "U+E000"),
-        ("\ufe00\ufe01\ufe02\ufe03", "4: U+FE00, U+FE01, U+FE02, ..."),
+        ("\ufe00\ufe01\ufe02\ufe03", "4: U+FE00, U+FE01, U+FE02, ...)"),
         ("\u200d", "U+200D"),
     ],
 )
