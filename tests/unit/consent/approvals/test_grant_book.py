@@ -1,4 +1,4 @@
-"""grant_book.py: what a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
+"""grant_book.py, permissions.py: what a person allowed for longer counts for the tools as they were defined, and can be taken back."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""question_snapshots.py, asked_call.py"""
+"""question_snapshots.py, asked_call.py, and what approvals.py and api.py give of the file that a call would overwrite"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""skills.py"""
+"""skills.py, skill_catalogue.py"""
 
 from pathlib import Path
 from typing import Any
