@@ -1,4 +1,4 @@
-"""api.py, through McpPresenter's verbs"""
+"""api.py, own_calls.py, through McpPresenter's verbs"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""extensions.py: which server a method of an extension is for."""
+"""extensions.py, notifications.py: which server a method of an extension is for."""
 
 from pathlib import Path
 from typing import Any

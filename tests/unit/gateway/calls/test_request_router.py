@@ -1,4 +1,4 @@
-"""request_router.py, offer_requests.py: where each request and notification of an AI client goes."""
+"""request_router.py, offer_requests.py, notifications.py, stages.py: where each request and notification of an AI client goes."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""feedbacks.py, feedback_report.py: a report has one answer, which reaches the model once, also if its call was given up."""
+"""feedbacks.py, feedback_report.py, feedback_history.py: a report has one answer, which reaches the model once, even after its call."""
 
 import asyncio
 import threading
