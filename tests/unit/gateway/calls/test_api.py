@@ -9,6 +9,7 @@ from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, error, text
 
 from tooltray.foundation.events import PromptListChanged, ToolCallResult, ToolListChanged
+from tooltray.foundation.snapshots.tools import MCPToolCall
 from tooltray.gateway.calls.api import is_of
 
 NO_SERVER = "server 'gone' not found"
@@ -56,6 +57,16 @@ async def test_a_call_that_fails_says_why(parts: HubParts, program: ScriptedServ
     assert await refusal(parts.presenter.call_tool("unknown", {})) == "Tool 'unknown' not found. See which there are: tooltray tools list"
     await parts.presenter.set_mcp_enabled(False)
     assert "Tooltray is paused" in await refusal(parts.presenter.call_tool("get_it", {}))
+
+
+async def test_a_model_is_told_to_ask_the_user_and_the_user_what_to_do(parts: HubParts) -> None:
+    await parts.presenter.start_server("s")
+    await parts.listed()
+    await parts.presenter.stop_server("s")
+    response = await parts.presenter.run_tool_call(MCPToolCall("1", "get_it", {}))
+    assert response.result
+    assert response.result["content"][0]["text"].endswith("Ask the user to look at it in Tooltray")
+    assert (await refusal(parts.presenter.call_tool("get_it", {}))).endswith("Start it in Tooltray")
 
 
 async def test_names_can_be_forgotten_and_clients_hear_that_lists_change(tmp_path: Path) -> None:
