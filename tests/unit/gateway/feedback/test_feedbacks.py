@@ -174,6 +174,17 @@ async def test_an_answer_that_came_as_the_call_was_given_up_is_not_lost(desk: De
     assert (await desk.call(desk.open(state))).text == "Yes"
 
 
+async def test_a_report_that_its_client_showed_to_nobody_is_answered_later_for_the_next_call(desk: Desk) -> None:
+    state = SessionState("s1")
+    report = desk.open(state)
+    call = await desk.waiting_call(report)
+    report.leave_alone()
+    assert await call is None
+    assert desk.waiting() == [report.id]
+    await desk.feedbacks.answer(report.id, "Yes", ())
+    assert (await desk.call(desk.open(state))).text == "Yes"
+
+
 async def test_the_same_report_again_joins_the_one_that_waits_and_gives_the_person_its_time(desk: Desk) -> None:
     state = SessionState("s1")
     report = desk.open(state)
