@@ -157,9 +157,9 @@ def table_of_ps(text: str) -> dict[int, tuple[int, str]]:
 def _process(pid: int, name: str, words: list[str]) -> Process:
     """
     Args:
-        words: of its command line.
+        words: of its command line, at least one.
     """
-    program = os.path.basename(words[0]) if words else ""
+    program = os.path.basename(words[0])
     script = next((word for word in words[1:] if word and not word.startswith("-")), "")
     is_interpreted = name in INTERPRETERS or program in INTERPRETERS
     shown = os.path.basename(script) if is_interpreted and script else name or program

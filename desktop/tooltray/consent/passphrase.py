@@ -31,6 +31,7 @@ COST, BLOCK, PARALLEL = 2**15, 8, 1  # of scrypt: 32 MiB, a tenth of a second
 MOST_MEMORY_BYTES = 64 * 2**20
 SALT_BYTES = 16
 LARGEST_BYTES = 4096
+MOST_DOUBLINGS = 20  # of the wait; the longest one is reached long before
 WHERE_TO_LOOK = Phrase("See `tooltray passphrase --help`")
 
 
@@ -114,7 +115,7 @@ class Passphrase:
             TooltrayError: the file cannot be read or written.
         """
         kept = self._read()
-        if (waits_s := self._waits_s(kept)) > 0:
+        if waits_s := self._waits_s(kept):
             raise _must_wait(waits_s)
         self._write(_counted(kept, self._now()))  # first, so that ending the hub meanwhile gives no further try
         if len(given) <= LONGEST and hmac.compare_digest(_hashed(given, bytes.fromhex(kept.salt), kept.cost).hex(), kept.hash):
@@ -132,7 +133,7 @@ class Passphrase:
         try:
             kept = msgspec.convert(json.loads(read_own(self._path, LARGEST_BYTES)), type=_Kept)
             bytes.fromhex(kept.salt)
-            if not 1 < kept.cost <= COST or kept.cost & (kept.cost - 1):
+            if not 1 < kept.cost <= COST or kept.cost.bit_count() != 1:
                 raise ValueError("its cost is out of range")
         except (ValueError, RecursionError) as error:
             raise _unusable(self._path, str(error)) from None
@@ -150,7 +151,7 @@ class Passphrase:
 def _counted(kept: _Kept, now: float) -> _Kept:
     """Returns the content with one more wrong try."""
     wrong = kept.wrong + 1
-    doubled = min(max(wrong - FREE_TRIES, 0), 20)
+    doubled = min(max(wrong - FREE_TRIES, 0), MOST_DOUBLINGS)
     waits_s = min(FIRST_WAIT_S * 2**doubled, LONGEST_WAIT_S) if wrong >= FREE_TRIES else 0.0
     return msgspec.structs.replace(kept, wrong=wrong, not_before=now + waits_s if waits_s else 0.0)
 

@@ -44,6 +44,8 @@ def test_a_script_is_named_instead_of_its_interpreter_and_known_by_its_path(tmp_
     [process] = origin_of(9, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).processes
     assert process.name == "main.js"
     assert origin_of(9, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).ai_client == "Codex"
+    proc(tmp_path, 8, 1, "python3", "python3", "/opt/tool.py")
+    assert origin_of(8, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).shown == ("tool.py (8)",)
     proc(tmp_path, 10, 1, "vim", "/usr/bin/vim", "/lib/codex/main.js")
     [process] = origin_of(10, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).processes
     assert (process.name, process.words) == ("vim", {"vim"})

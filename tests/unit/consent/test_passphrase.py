@@ -75,6 +75,7 @@ def test_one_that_is_too_short_or_too_long_is_not_set(tmp_path: Path, text: str)
     "content",
     [
         *("", "{}", '{"salt": "zz", "hash": "00"}', '{"salt": "00", "hash": "00", "cost": 3}'),
+        *('{"salt": "00", "hash": "00", "cost": 1}', '{"salt": "00", "hash": "00", "cost": 6}'),
         *('{"salt": "00", "hash": "00", "cost": 1073741824}', '{"salt": "00", "hash": "\\ud800", "cost": 4}'),
         *('{"salt": "00", "hash": "00", "cost": 4, "wrong": -1000}', '{"salt": "00", "hash": "00", "cost": 4, "notBefore": NaN}'),
         *('{"salt": "00", "hash": "00", "cost": 4, "version": 2}',),

@@ -66,12 +66,12 @@ class ConfigSource:
         title = Phrase("The server '{server}' of {file} is not used", server=shown(name), file=_file_name(self.path))
         self.problems.append(self._problem(title, reason, at, name if _can_be_read(name) else shown(name) or "?"))
 
-    def remark(self, reason: str, at: int) -> None:
-        """Adds a problem that keeps no server from being used: part of the file has no effect."""
+    def remark(self, reason: str, at: int | None) -> None:
+        """Adds a problem that keeps no server from being used: part of the file has no effect. `at`: None: the whole file."""
         self._remarks += 1
         if self._remarks <= MAX_REMARKS:
             title = Phrase("{file} is not fully used", file=_file_name(self.path))
-            self.problems.append(self._problem(title, reason, at, ""))
+            self.problems.append(self._problem(title, reason, at or 0, ""))
 
     def remark_repeated(self, value: Value) -> None:
         """Adds a remark for each key that occurs twice in one object."""
@@ -103,7 +103,7 @@ class ConfigSource:
             raise CannotUse(Phrase("its entry has more than {number} characters", number=MAX_ENTRY_CHARACTERS))
         if written.count("${") > MAX_PLACEHOLDERS:
             raise CannotUse(Phrase("its entry has more than {number} placeholders", number=MAX_PLACEHOLDERS))
-        return convert(RawEntry(self, name, at, value))
+        return convert(RawEntry(self, name, at, value, value.content))
 
     def _problem(self, title: str, reason: str, at: int, entry: str) -> FileProblem:
         line = self.line(at)
@@ -116,18 +116,15 @@ class RawEntry:
 
     Attributes:
         at: index of the character where its name begins.
+        written: its fields.
     """
 
-    def __init__(self, source: ConfigSource, name: str, at: int, value: Value) -> None:
-        self.source, self.name, self.at, self.value = source, name, at, value
+    def __init__(self, source: ConfigSource, name: str, at: int, value: Value, written: Mapping[str, object]) -> None:
+        self.source, self.name, self.at, self.value, self.written = source, name, at, value, written
 
     @property
     def line(self) -> int:
         return self.source.line(self.at)
-
-    @property
-    def written(self) -> Mapping[str, object]:
-        return self.value.content if isinstance(self.value.content, dict) else {}
 
     def place_of(self, key: str) -> int:
         """Returns the index of one of its fields; that of the entry if it lacks the field."""

@@ -104,7 +104,8 @@ def of_toml(text: str) -> Positions:
             for length in range(1, len(table) + 1):
                 found.at.setdefault(table[:length], start)
             found.at[table] = start
-        elif (keys := _toml_keys(line)) and "=" in line:
+        elif "=" in line:
+            keys = _toml_keys(line)
             for length in range(1, len(keys) + 1):
                 found.at.setdefault((*table, *keys[:length]), start)
     return found

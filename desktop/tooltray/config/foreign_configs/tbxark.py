@@ -223,14 +223,14 @@ class _Reader:
         mode = given.text("mode").lower()
         if mode in ("allow", "block"):
             return {"mode": mode, "list": names}
-        self._source.remark(Phrase("a toolFilter whose mode is neither allow nor block filters nothing"), given.place("mode") or 0)
+        self._source.remark(Phrase("a toolFilter whose mode is neither allow nor block filters nothing"), given.place("mode"))
         return None
 
     def _remark_unused(self, *objects: GoFields) -> None:
         for fields in objects:
             for name in _NOT_USED:
                 if fields.raw(name):
-                    self._source.remark(Phrase("'{field}' means nothing here", field=name), fields.place(name) or 0)
+                    self._source.remark(Phrase("'{field}' means nothing here", field=name), fields.place(name))
 
     def endpoint(self) -> Endpoint | None:
         """Returns where the servers are served; None if that is malformed, with a remark in the source."""
@@ -240,7 +240,7 @@ class _Reader:
             base_path, public_host = self._public()
             return Endpoint(host, port, base_path, self._kind(), name, version, public_host)
         except CannotUse as reason:
-            self._source.remark(reason.reason, reason.at or 0)
+            self._source.remark(reason.reason, reason.at)
             return None
 
     def _kind(self) -> Literal["sse", "streamable-http"]:
@@ -253,8 +253,8 @@ class _Reader:
         """Returns host and port of Go's `host:port`."""
         host, colon, port = filled_in(self._proxy.text("addr"), self._environ).rpartition(":")
         is_bracketed = host.startswith("[") and host.endswith("]")
-        number = _PORTS.get(port, int(port) if _PORT.fullmatch(port) else -1)
-        if not 0 <= number <= MAX_PORT or (port and not colon) or (":" in host and not is_bracketed):
+        number = _PORTS.get(port, int(port) if _PORT.fullmatch(port) else None)
+        if number is None or number > MAX_PORT or (port and not colon) or (":" in host and not is_bracketed):
             raise CannotUse(Phrase("mcpProxy.addr must be like ':9090' or 'localhost:9090'"), self._proxy.place("addr"))
         return host[1:-1] if is_bracketed else host, number
 

@@ -81,8 +81,8 @@ class PublishedNames:
 
     def whole(self, tool: Tool, room: int, *, kind: Kind = "tools") -> str | None:
         """Returns the whole name of a tool whose name had to be shortened; None if it has none, or one longer than `room` characters."""
-        name = self._spaces[kind].whole.get(tool, "")
-        return name if 0 < len(name) <= room else None
+        name = self._spaces[kind].whole.get(tool)
+        return name if name and len(name) <= room else None
 
     def known(self, tool: Tool, *, kind: Kind = "tools") -> str | None:
         """Returns the name of a tool; None if it has none yet."""

@@ -69,7 +69,7 @@ class _Box(msgspec.Struct, frozen=True):
     def to_json(self) -> bytes:
         fields: dict[str, object] = {"version": VERSION, "n": self.n, "r": self.r, "p": self.p}
         fields |= {name: b64encode(getattr(self, name)).decode() for name in _BYTES}
-        return json.dumps(fields | {"sha256": _sum(fields)}, indent=2).encode()
+        return json.dumps(fields | {"sha256": _sum(fields)}).encode()
 
     @classmethod
     def from_json(cls, content: bytes) -> Self:

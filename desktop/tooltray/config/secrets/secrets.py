@@ -221,8 +221,6 @@ class SecretStore:
 
     def known_values(self) -> frozenset[str]:
         """Returns every value seen since the start, also replaced and removed ones: the values to mask in logs."""
-        if not self._hidden:
-            return self._known
         return self._known.union(*(values for pair in self._hidden.values() for values in pair))
 
     async def close(self) -> None:

@@ -141,7 +141,7 @@ def _is_usual_ip(name: str) -> bool:
 
 def is_below(host: str, pattern: str) -> bool:
     """Returns whether a rule's pattern covers a host: the same host, or one below `*.example.org`."""
-    return host.endswith(pattern[1:]) and len(host) > len(pattern) - 1 if pattern.startswith("*.") else host == pattern
+    return host.endswith(pattern[1:]) if pattern.startswith("*.") else host == pattern
 
 
 def read_pattern(text: str) -> Host | None:

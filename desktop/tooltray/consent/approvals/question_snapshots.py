@@ -265,9 +265,7 @@ def _message(question: ApprovalSnapshot) -> list[str]:
     lines += _part("It would change:", list(question.diff))
     arguments = question.arguments[:LONGEST_IN_FORM]
     cut = ["…"] if len(question.arguments) > LONGEST_IN_FORM else []
-    return lines + (
-        _part("Arguments:", arguments.splitlines() + cut) if not question.diff or cut else ["Arguments:", *arguments.splitlines()]
-    )
+    return lines + _part("Arguments:", arguments.splitlines() + cut)
 
 
 def _part(title: str, lines: list[str]) -> list[str]:

@@ -15,7 +15,6 @@ from tooltray.config.settings.call_rule import ANY, NONE, PROJECT, CallRule, Con
 from tooltray.consent.approvals.diffs import BEFORE_AND_AFTER, CONTENTS, LISTS_OF_EDITS
 from tooltray.consent.approvals.rule_coverage import (
     PATTERN,
-    READ_BELOW_BYTES,
     Place,
     command_words,
     covers_read,
@@ -95,8 +94,8 @@ def _wanted(path: str, condition: Condition) -> str:
             return Phrase("{argument} is at {hosts}", argument=path, hosts=_alternatives(condition.hosts or ()))
         case "command":
             return _command(path, condition)
-        case "number":
-            return _number(path, condition.number or NumberBounds(min=0))
+        case "number" if condition.number:
+            return _number(path, condition.number)
         case "equals":
             return Phrase("{argument} is {value}", argument=path, value=_value(condition.equals))
     return Phrase("{argument} is {values}", argument=path, values=_alternatives(map(_value, condition.one_of or ())))
@@ -228,7 +227,7 @@ def offers(tool: str, arguments: bytes, place: Place) -> tuple[CallRule, ...]:
         tool: the server's own name for it.
         arguments: JSON, as it goes to the server.
     """
-    given = read_arguments(arguments) if len(arguments) < READ_BELOW_BYTES else None
+    given = read_arguments(arguments)
     if given is None or len(given) > MOST_ARGUMENTS:
         return ()
     try:
@@ -324,8 +323,7 @@ def _command_levels(value: object, given: Mapping[str, object]) -> Levels:
 
 def _first_words(words: list[str]) -> list[str]:
     """Returns the program, its subcommand, and all options: what may follow are names and values."""
-    last_option = max((place for place, word in enumerate(words) if is_option(word)), default=0)
-    return words[: max(2, last_option + 1)]
+    return words[: max((count for count, word in enumerate(words[1:], 2) if is_option(word)), default=2)]
 
 
 def _subject(plain: str, value: object, place: Place) -> Levels:

@@ -218,10 +218,8 @@ class RecentApprovals:
 
     def covers(self, call: AskedCall) -> bool:
         """Returns whether the user has just approved the same call."""
-        if not self._kept:
-            return False
         until, _ = self._kept.get(call.same, (0.0, None))
-        return self._now() < until and self._for_s > 0
+        return self._now() < until and bool(self._for_s)
 
     def as_approved(self, call: AskedCall) -> AskedCall:
         """Returns a call with the arguments with which the user has just approved the same call; its own if that changed none."""

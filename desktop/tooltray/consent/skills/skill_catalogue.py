@@ -297,7 +297,7 @@ class SkillCatalogue:
 
     async def target(self, uri: str) -> Target | None:
         """Returns the server, and its own URI, for a URI of an AI client; None if it is unknown."""
-        index = await self._named() if self._offered or self._got else self._index
+        index = await self._named()
         return index.targets.get(uri) or (self._uris.target(uri) if uri.startswith(SCHEME) else None)
 
     def skills_with(self, server: str, uri: str) -> list[Skill]:
@@ -306,7 +306,7 @@ class SkillCatalogue:
         if found := index.files.get((server, uri)):
             return found
         folder = f"{uri}/"
-        while index.folders and folder not in ("/", SCHEME):
+        while folder not in ("/", SCHEME):
             if found := index.folders.get((server, folder)):
                 return found
             folder = folder.rstrip("/").rpartition("/")[0] + "/"
@@ -322,8 +322,8 @@ class SkillCatalogue:
             await self._looks.look(SKILLS, [managed], _never)
         elif self._got.get((server, skill.uri)) != skill:
             self._got[server, skill.uri] = skill
-            for key in list(self._got)[: max(0, len(self._got) - MOST_GOT)]:
-                del self._got[key]
+            if len(self._got) > MOST_GOT:
+                del self._got[next(iter(self._got))]
             self._changes += 1
 
     # inside

@@ -310,8 +310,8 @@ class Skills:
         title = Phrase("a file of a skill of '{server}' does not match the server's checksum", server=server)
         if (key := (server, uri, fault)) not in self._told:
             self._told[key] = None
-            for old in list(self._told)[: max(0, len(self._told) - MOST_REPORTED)]:
-                del self._told[old]
+            if len(self._told) > MOST_REPORTED:
+                del self._told[next(iter(self._told))]
             hint = Phrase("It was not given to the AI client. Ask the server's maker, or switch the skill off.")
             self._bus.publish(ProblemReported(Problem(title, f"{visible(uri)}: {fault}", hint), server))
         return failure(

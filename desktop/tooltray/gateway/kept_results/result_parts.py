@@ -92,7 +92,7 @@ def search(file: BufferedReader, size: int, words: bytes, *, at: int, number: in
     while at < size and (block := file.read(min(READ_BYTES, size - at))):
         if not block.endswith(b"\n"):
             block += file.readline(min(READ_BYTES, size - at - len(block)))
-        while (following := file.peek(1)[:1]) and following[0] & 0xC0 == 0x80:  # a long line is read in pieces of whole characters
+        while (following := file.peek()) and following[0] & 0xC0 == 0x80:  # a long line is read in pieces of whole characters
             block += file.read(1)
         text, start = before + block, at - len(before)
         at += len(block)

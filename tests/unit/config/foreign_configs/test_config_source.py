@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.foreign_configs.config_source import MAX_ENTRIES, MAX_REMARKS
+from tooltray.config.foreign_configs.config_source import MAX_ENTRIES, MAX_REMARKS, ConfigSource
 from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.settings.file_server import FileReading
 
@@ -35,6 +35,10 @@ def test_a_bad_entry_is_reported_with_its_line_and_the_others_load(tmp_path: Pat
     assert problem.problem.message == "line 6: its type must be stdio, http or sse"
     assert problem.problem.hint == f"Correct it in {tmp_path / '.mcp.json'}"
     assert found.is_understood
+
+
+def test_a_place_is_said_by_line_and_column() -> None:
+    assert ConfigSource("/f", "a\nbcd").place_in_words(3) == "line 2, column 2"
 
 
 @pytest.mark.parametrize("name", ["", " a", "a\u202eb", "x" * 201, "a\nb", "\ud800"])

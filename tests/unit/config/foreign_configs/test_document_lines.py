@@ -15,6 +15,11 @@ def test_keys_of_json_are_found_through_lists_and_odd_texts() -> None:
     assert found == {(): 1, ("x",): 1, ('a"b',): 2, ("c",): 3, ("c", "d"): 3, ("c", "e"): 3, ("c", "e", "f"): 3}
 
 
+def test_a_key_that_is_there_twice_is_found_at_the_later_place_and_said_to_be_repeated() -> None:
+    found = document_lines.of_json('{"a": 1, "a": 2, "b": 3}')
+    assert (found.at, found.repeated) == ({(): 0, ("a",): 9, ("b",): 17}, [(("a",), 9)])
+
+
 def test_json_that_is_no_object_has_no_keys() -> None:
     assert document_lines.of_json(" [1]", 1).at == {(): 1}
 
@@ -38,7 +43,7 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
             'top = """',
             "[not.a.table]",
             '""" # done',
-            "one = '''x''' # \"\"\"",
+            "one = '''x'''# \"\"\"",
             "[mcp_servers.a]",
             'command = "[x]"',
             "env = { X = 1 }",
@@ -47,6 +52,7 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
             "[[list]]",
             "k = [",
             '  "v=1",',
+            '  "w",',
             "]",
             '["\\U0001F600 x"]',
             "'lit eral' = 2",
@@ -59,8 +65,8 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
     assert (found[("mcp_servers",)], found[("mcp_servers", "a")], found[("mcp_servers", "a", "env")]) == (6, 6, 8)
     assert found[("mcp_servers", "b.c")] == found[("mcp_servers", "b.c", "env")] == 9
     assert found[("mcp_servers", "b.c", "env", "a", "b")] == 10
-    assert (found[("list",)], found[("list", "k")]) == (11, 12)
-    assert found[("😀 x", "lit eral")] == 16
+    assert (found[("list",)], found[("list", "k")], ("list", "w") in found) == (11, 12, False)
+    assert found[("😀 x", "lit eral")] == 17
 
 
 def test_a_line_begins_behind_those_before_it() -> None:

@@ -156,6 +156,7 @@ def test_a_link_leads_to_a_file_of_one_s_own_and_not_to_one_of_others(tmp_path: 
     assert not read_document(tmp_path / "dangling", "json").exists
     monkeypatch.setattr("os.getuid", lambda: real.stat().st_uid + 1)
     if real.stat().st_uid == 0:
+        assert read_document(tmp_path / "link", "json").exists, "the system's own"
         os.chown(real, 4711, -1)
     assert refusal(tmp_path / "link").reason == "it is a link to another user's file"
     assert read_document(real, "json").exists
@@ -172,6 +173,13 @@ def test_of_a_key_that_is_there_twice_the_last_one_counts_with_a_remark(tmp_path
         assert (document.content, document.repeated()) == ({"a": 2}, [(("a",), 2)])
     assert read_document(put(tmp_path / "file", '{"a": {"b": 1}, "b": 1}'), "json").repeated() == []
     assert read_document(put(tmp_path / "file", "a = 1"), "toml").repeated() == []
+
+
+def test_positions_are_read_again_only_where_a_key_may_be_there_twice_and_comments_cost_no_slow_reader() -> None:
+    texts: list[tuple[Format, str]] = [("json", ""), ("json", "[1]"), ("toml", "a = 1"), ("json", '{"a": 1, "a": 2}'), ("json", "{a: 1}")]
+    assert [read_content(text, format).may_repeat for format, text in texts] == [False, False, False, True, True]
+    commented = read_content('// c\n{"a": ["//", 1,], /* c */}', "json")
+    assert (commented.value, commented.may_repeat) == ({"a": ["//", 1]}, False)
 
 
 def test_a_value_without_a_line_has_that_of_its_holder(tmp_path: Path) -> None:

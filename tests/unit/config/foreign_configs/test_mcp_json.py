@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.config.foreign_configs.mcp_json import with_entry, without_entry
+from tooltray.config.foreign_configs.mcp_json import in_our_spelling, with_entry, without_entry
 from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.settings.file_server import FileEntry, FileReading
 from tooltray.foundation.files.json_places import CannotRead, read
@@ -69,6 +69,11 @@ def test_how_a_server_is_reached_may_be_written_in_many_ways(tmp_path: Path, ent
         ({"command": "a", "envs": {"A": "${A:-x}", "B": "${secret:B}"}}, "env", {"A": "${A:-x}", "B": "${secret:B}"}),
         ({"command": "a", "workingDirectory": "sub"}, "cwd", "sub"),
         ({"url": "http://a", "http_headers": {"A": "b"}}, "custom_headers", {"A": "b"}),
+        (
+            {"url": "http://a", "headers": {"A": "1"}, "requestInit": {"headers": {"B": "2"}}, "apiKey": "k"},
+            "custom_headers",
+            {"A": "1", "B": "2", "Authorization": "Bearer k"},
+        ),
         ({"command": "a", "alwaysAllow": ["x"]}, "auto_approve", ("x",)),
         ({"command": "a", "autoApprove": True}, "auto_approve", ("all",)),
         ({"command": "a", "autoApprove": False}, "auto_approve", ()),
@@ -90,6 +95,15 @@ def test_how_a_server_is_reached_may_be_written_in_many_ways(tmp_path: Path, ent
 )
 def test_other_programs_spellings_and_our_own_fields_count(tmp_path: Path, entry: dict[str, Any], field: str, value: Any) -> None:
     assert getattr(only(tmp_path, entry).config, field) == value
+
+
+def test_headers_that_stand_elsewhere_are_taken_from_there_and_other_options_of_requests_stay() -> None:
+    options = {"requestInit": {"headers": {"A": "1"}}, "requestOptions": {"headers": {"B": "2"}, "timeout": 5}, "apiKey": "k"}
+    assert in_our_spelling({"url": "http://a", **options}, {}.__getitem__) == {
+        "url": "http://a",
+        "headers": {"A": "1", "B": "2", "Authorization": "Bearer k"},
+        "requestOptions": {"timeout": 5},
+    }
 
 
 def test_the_tools_that_an_entry_names_are_the_only_ones(tmp_path: Path) -> None:
@@ -241,6 +255,8 @@ def test_an_entry_that_is_not_there_cannot_be_taken_out(text: str) -> None:
 def test_what_cannot_be_read_is_not_written(text: str) -> None:
     with pytest.raises(CannotRead):
         with_entry(text, "a", ENTRY)
+    with pytest.raises(CannotRead, match="'mcpServers' must be an object"):
+        without_entry('{"mcpServers": []}', "a")
 
 
 ENTRIES = st.dictionaries(

@@ -179,6 +179,7 @@ def test_variables_are_filled_in_anywhere(tmp_path: Path) -> None:
     [
         ({}, Endpoint("", 80)),
         ({"addr": "127.0.0.1:0"}, Endpoint("127.0.0.1", 0)),
+        ({"addr": ":65535"}, Endpoint("", 65535)),
         ({"addr": "[::1]:9090"}, Endpoint("::1", 9090)),
         ({"addr": "localhost:https"}, Endpoint("localhost", 443)),
         ({"addr": "localhost:http"}, Endpoint("localhost", 80)),
@@ -196,7 +197,7 @@ def test_where_it_is_served(tmp_path: Path, proxy: dict[str, Any], endpoint: End
     ("proxy", "why"),
     [
         ({"addr": "9090"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
-        ({"addr": ":99999"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
+        ({"addr": ":65536"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
         ({"addr": ":odd"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
         ({"addr": "[::1:9090"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
         ({"addr": "::1]:9090"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
@@ -289,6 +290,13 @@ def test_a_file_of_something_else_is_not_understood(tmp_path: Path, document: An
 def test_a_file_without_servers_is_no_problem(tmp_path: Path) -> None:
     found = reading(tmp_path, {"mcpProxy": {}})
     assert (found.is_understood, found.entries, found.problems) == (True, (), ())
+
+
+def test_a_token_in_the_keyring_is_none_yet_and_an_entry_with_one_is_not_open_to_everyone(tmp_path: Path) -> None:
+    found = entry(tmp_path, {"command": "a", "options": {"authTokens": ["${secret:T}", " a ", "${secret:T}", "$NONE"]}})
+    assert (found.tokens, found.secret_tokens) == (("a",), ("${secret:T}",))
+    found = entry(tmp_path, {"command": "a", "options": {"authTokens": ["${secret:T}", ""]}})
+    assert (found.tokens, found.secret_tokens) == ((), ("${secret:T}",))
 
 
 def test_no_token_gets_into_what_may_be_logged(tmp_path: Path) -> None:

@@ -8,9 +8,16 @@ from tooltray.foundation.files.json_places import CannotRead
 
 
 def test_scalars_are_what_they_look_like_and_quoted_ones_are_texts() -> None:
-    text = "a: [~, true, no, 0x10, 1_000, 1.5, .inf, 0o17, '1', 2026-01-02, !!python/object:os.system x]"
+    text = "a: [~, true, false, no, 0x10, 1_000, 1.5, .inf, 0o17, '1', 2026-01-02, !!python/object:os.system x]"
     value, _ = read_yaml(text)
-    assert value == {"a": [None, True, "no", 16, 1000, 1.5, ".inf", 15, "1", "2026-01-02", "x"]}
+    assert value == {"a": [None, True, False, "no", 16, 1000, 1.5, ".inf", 15, "1", "2026-01-02", "x"]}
+
+
+@pytest.mark.parametrize(("text", "at"), [("a: 1\nb: [x\n", 11), ("a: \0", None), ("a: 1\n---\nb: 2\n", 5)])
+def test_what_is_no_yaml_is_refused_with_its_place_where_that_is_known(text: str, at: int | None) -> None:
+    with pytest.raises(CannotRead, match="this is not YAML") as refused:
+        read_yaml(text)
+    assert refused.value.at == at
 
 
 def test_an_alias_is_its_value() -> None:

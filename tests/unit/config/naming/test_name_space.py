@@ -2,7 +2,7 @@
 
 import pytest
 
-from tooltray.config.naming.name_space import HARD_MAX_LENGTH, MAX_LENGTH, WHOLE_MAX_LENGTH, NameSpace, Naming
+from tooltray.config.naming.name_space import HARD_MAX_LENGTH, MAX_LENGTH, WHOLE_MAX_LENGTH, NameSpace, Naming, has_prefix
 from tooltray.config.naming.tool_settings import Tool
 
 LONG = "read_the_first_of_all_chapters_of_a_long_book"
@@ -69,6 +69,11 @@ def test_whole_names_that_keep_no_promise_are_not_taken_over(name: object) -> No
     assert not space.take_over_whole("b", "short", name)
     assert not space.take_over_whole("nobody", "x", "free")
     assert space.take_over_whole("b", "short", "t" * (HARD_MAX_LENGTH + 1))
+
+
+def test_a_name_with_its_server_before_it_is_known_however_a_client_writes_it() -> None:
+    assert all(has_prefix(name, "my server") for name in ("my_server_read", "MY-SERVER-x"))
+    assert not any(has_prefix(name, "my server") for name in ("my_server", "read_my_server_", "my server_x"))
 
 
 def test_whole_names_of_what_is_gone_are_free() -> None:

@@ -37,9 +37,12 @@ def test_a_tool_nobody_else_has_keeps_its_name(path: Path) -> None:
     names = PublishedNames(path)
     assert names.publish([("fs", "read_file"), ("git", "git-log")]) == {("fs", "read_file"): "read_file", ("git", "git-log"): "git-log"}
     assert names.target("read_file") == ("fs", "read_file")
+    assert (names.known(("fs", "read_file")), names.known(("fs", "gone"))) == ("read_file", None)
     assert names.target("unknown") is None
     assert names.holder("read_file", kind="tools") == ("fs", "read_file")
     assert names.holder("git_log", kind="tools") is None
+    assert one(names, "git", "git show") == "git_show"
+    assert names.holder("git_show", kind="tools") is None
 
 
 def test_two_newcomers_with_one_name_both_get_their_servers_before_it(path: Path) -> None:
@@ -184,6 +187,10 @@ def test_names_hold_in_memory_while_the_file_cannot_be_written_and_are_kept_as_s
     path.parent.mkdir()
     assert one(names, "a", "read") == "read"
     assert PublishedNames(path).target("b_read") == ("b", "read")
+    path.unlink()
+    path.mkdir()
+    one(names, "c", "list")
+    assert len([record for record in caplog.records if "cannot be saved" in record.message]) == 2
 
 
 NO_FILES_OF_NAMES = ["", "{", "null", "[]", '{"names": {}}', '{"version": 2, "names": {}}', '{"version": 1, "names": []}', "[" * 100_000]

@@ -30,6 +30,8 @@ def test_a_tool_is_published_under_its_chosen_name_and_found_by_it(tmp_path: Pat
 
     assert published(names, ("files", "read", "look")) == ["look"]
     assert tool_settings.tool_of(names.target("look") or ("", "")) == ("files", "read")
+    other = tool_settings.other_key("files", "read", "look")
+    assert (other[1], tool_settings.tool_of(other)) == ("files_look", ("files", "read"))
 
 
 def test_a_chosen_name_that_another_tool_has_gets_its_server_in_front(tmp_path: Path) -> None:

@@ -164,6 +164,14 @@ def test_a_file_whose_content_was_forged_is_damaged(filled: Path) -> None:
         FileVault(filled, PASSPHRASE).get("a")
 
 
+def test_what_stands_unencrypted_in_the_file_cannot_be_forged_either(filled: Path) -> None:
+    vault = FileVault(filled, PASSPHRASE)
+    vault.check()
+    change(filled, p=SCRYPT_P + 1)
+    with pytest.raises(SecretsDenied, match="its content was changed"):
+        vault.get("a")
+
+
 def test_a_file_of_a_newer_format_is_not_touched(filled: Path) -> None:
     change(filled, version=2)
     content = filled.read_bytes()
@@ -177,8 +185,18 @@ def test_a_file_that_was_replaced_is_locked_again(filled: Path) -> None:
     assert vault.get("a") == "hunter2"
     filled.unlink()
     FileVault(filled, "another").set("a", "1")
-    with pytest.raises(SecretsLocked, match="replaced by another file"):
-        vault.get("a")
+    for look in (lambda: vault.get("a"), vault.check):
+        with pytest.raises(SecretsLocked, match="replaced by another file"):
+            look()
+
+
+def test_a_check_opens_the_file_also_one_that_is_only_made_then(path: Path) -> None:
+    with pytest.raises(SecretsLocked, match="needs its passphrase"):
+        FileVault(path).check()
+    FileVault(path, PASSPHRASE).check()
+    assert path.is_file()
+    with pytest.raises(SecretsLocked, match="The passphrase is wrong"):
+        FileVault(path, "another").check()
 
 
 def test_a_file_that_cannot_be_read_is_told(path: Path) -> None:

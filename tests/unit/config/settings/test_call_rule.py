@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tooltray.config.settings.call_rule import (
+    LONGEST_HOST,
+    LONGEST_PATH,
     MOST_STEPS,
     Host,
     host_of,
@@ -36,6 +38,8 @@ from tooltray.foundation.errors import TooltrayError
         ("rows[*][*]", ("rows", None, None)),
         ('["a.b"].c', ("a.b", "c")),
         ('x["\\u0022"]', ("x", '"')),
+        (".".join("a" * MOST_STEPS), ("a",) * MOST_STEPS),
+        ("a" * LONGEST_PATH, ("a" * LONGEST_PATH,)),
     ],
 )
 def test_a_path_is_read_and_written(text: str, path: tuple[str | None, ...]) -> None:
@@ -44,7 +48,11 @@ def test_a_path_is_read_and_written(text: str, path: tuple[str | None, ...]) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[*]", ".a", "a.", "a..b", "a b", "a[0]", 'a["x]', "a[*]b", '["\\x"]', ".".join("a" * (MOST_STEPS + 1))]
+    "text",
+    [
+        *("", "[*]", ".a", "a.", "a..b", "a b", "a[0]", 'a["x]', "a[*]b", '["\\x"]', ".".join("a" * (MOST_STEPS + 1))),
+        "a" * (LONGEST_PATH + 1),
+    ],
 )
 def test_what_is_no_path_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
@@ -93,6 +101,9 @@ def test_a_plain_word_is_one_word_to_a_shell(word: str) -> None:
         ("xn--bcher-kva.example", Host("xn--bcher-kva.example")),
         ("localhost", Host("localhost")),
         ("127.0.0.1:80", Host("127.0.0.1")),
+        ("example.org:1", Host("example.org", 1)),
+        ("example.org:65535", Host("example.org", 65535)),
+        ("a" * LONGEST_HOST, Host("a" * LONGEST_HOST)),
         ("[::1]:7717", Host("[::1]", 7717)),
     ],
 )
@@ -105,8 +116,8 @@ def test_hosts(text: str, host: Host) -> None:
     [
         *("", ".", "example.org.", "-a.org", "a-.org", "a..org", "a_b.org", "bücher.example", "exаmple.org", "a b", "a@b", "a\\b", "a/b"),
         *("2130706433", "0x7f000001", "127.1", "0177.0.0.1", "127.0.0.01", "1.2.3.4.5", "0x7f.1", "[0:0::1]", "[::1", "[::1%25lo]", "[]"),
-        *("a:0", "a:65536", "a:", "a:b", "a:80:80", "example.org\\n", " example.org", "example.org\\t", "a" * 254, "%65xample.org"),
-        *("１.example", "*.example.org"),
+        *("a:0", "a:65536", "a:", "a:b", "a:80:80", "example.org\\n", " example.org", "example.org\\t", "%65xample.org", "１.example"),
+        *("*.example.org", "a" * (LONGEST_HOST + 1)),
     ],
 )
 def test_what_programs_could_read_in_two_ways_is_no_host(text: str) -> None:
@@ -150,7 +161,8 @@ def test_where_a_host_is_found_the_standard_library_finds_the_same(address: str)
 
 
 @pytest.mark.parametrize(
-    ("host", "pattern", "is_in"), [("a.b.c", "*.b.c", True), ("b.c", "*.b.c", False), ("xb.c", "*.b.c", False), ("a", "a", True)]
+    ("host", "pattern", "is_in"),
+    [("a.b.c", "*.b.c", True), ("b.c", "*.b.c", False), ("xb.c", "*.b.c", False), ("a", "a", True), ("a", "b", False)],
 )
 def test_what_is_below_a_host(host: str, pattern: str, is_in: bool) -> None:
     assert is_below(host, pattern) is is_in
@@ -186,9 +198,16 @@ def test_a_rule_is_written_as_it_was_read() -> None:
     places = {"a": {"inside": ["/work", "~/n"]}, "b": {"hosts": ["example.org"]}}
     assert read_rule({"tool": "t", "arguments": places}).members()["arguments"] == places
     assert read_rule({**RULE, "server": None}).text == read_rule(RULE).text
+    turned = {**RULE, "arguments": dict(reversed(RULE["arguments"].items()))}
+    assert read_rule(turned).text == read_rule(RULE).text
+    assert "名前" in read_rule({"tool": "名前"}).text  # as it is: secrets are looked for in it
+    assert [each.kind for each in read_rule({**RULE, "arguments": {**RULE["arguments"], **places}}).arguments.values()] == [
+        *("command", "number", "inside", "hosts"),
+    ]
     assert read_rule({"tool": "t", "arguments": {"a": {"number": {"min": Decimal("0.5"), "max": Decimal(2)}}}}).members()["arguments"] == {
         "a": {"number": {"min": 0.5, "max": 2}}
     }
+    assert read_rule({"tool": "t", "arguments": {"a": {"number": {"min": 2, "max": 2}}}}).arguments["a"].number
     assert read_rule({"tool": "t", "arguments": {"a": {"oneOf": [Decimal("1.5"), "x", True, 1]}}}).arguments["a"].one_of == (
         1.5,
         "x",

@@ -87,6 +87,21 @@ def test_more_files_or_hosts_widen_and_less_does_not(before: Any, after: Any, wi
     assert Confinement.model_validate(after).widens(Confinement.model_validate(before)) is widens
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "needs_start"),
+    [
+        ("own", "own", False),
+        ("own", "read", True),
+        ("own", {"files": "own", "hosts": ["a"]}, True),
+        ({"hosts": ["a"]}, {"hosts": ["b"]}, False),
+        ({"hosts": ["a"]}, {"hosts": ["b"], "read": ["/r"]}, True),
+        ({"hosts": ["a"]}, {"network": "none", "hosts": ["b"]}, True),
+    ],
+)
+def test_a_server_that_runs_gets_other_hosts_without_a_restart_and_nothing_else(before: Any, after: Any, needs_start: bool) -> None:
+    assert Confinement.model_validate(after).needs_start(Confinement.model_validate(before)) is needs_start
+
+
 def test_what_it_allows_beyond_another_is_what_a_person_has_not_seen() -> None:
     before = Confinement.model_validate({"hosts": ["a"], "read": ["/r"], "write": ["/w"]})
     after = Confinement.model_validate({"hosts": ["a", "b"], "read": ["/r", "/w", "/new"], "write": ["/w", "/r"]})

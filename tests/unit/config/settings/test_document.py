@@ -35,6 +35,14 @@ def test_a_version_is_what_it_says() -> None:
     assert version_of({"version": 7}) == 7
 
 
+@pytest.mark.parametrize("odd", ["/work", {}, ["/work", 1]])
+def test_what_is_no_list_of_texts_is_not_replaced(odd: Any) -> None:
+    document = {"allowedFolders": odd}
+    with pytest.raises(TooltrayError, match=r"allowedFolders: must be a list of texts. Correct it in settings.json"):
+        texts(document, "allowedFolders")
+    assert document == {"allowedFolders": odd}
+
+
 @pytest.mark.parametrize("odd", [[], "text", 1])
 def test_what_is_no_object_is_read_as_empty_and_never_replaced(odd: Any) -> None:
     document = {"mcpServers": odd}
@@ -47,8 +55,9 @@ def test_what_is_no_object_is_read_as_empty_and_never_replaced(odd: Any) -> None
 def test_an_object_that_is_missing_is_made() -> None:
     document: dict[str, object] = {"mcpServers": None}
     part(document, "mcpServers")["a"] = 1
-    texts(document, "allowedFolders").append("/work")
-    assert document == {"mcpServers": {"a": 1}, "allowedFolders": ["/work"]}
+    for folder in ("/work", "/home"):
+        texts(document, "allowedFolders").append(folder)
+    assert document == {"mcpServers": {"a": 1}, "allowedFolders": ["/work", "/home"]}
 
 
 def test_an_object_that_is_there_is_changed_in_place() -> None:

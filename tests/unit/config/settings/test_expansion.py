@@ -11,6 +11,7 @@ from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretMissing, SecretsLocked
 from tooltray.config.settings.expansion import (
     ResolvedServer,
+    fill_text,
     has_secret,
     needed_variables,
     needs_project,
@@ -173,6 +174,12 @@ async def test_a_placeholder_in_another_spelling_is_refused(secrets: SecretStore
     assert problem.title == f"'${{{inner}}}' is not understood"
     assert problem.message == "server 'files' has it in args[0]"
     assert "${secret:NAME}" in problem.hint
+
+
+async def test_a_text_beside_the_program_is_filled_in_by_the_same_rules(secrets: SecretStore) -> None:
+    assert await fill_text("${secret:a} ${WORD}", "the token", secrets=secrets, environ=ENVIRON, server="files") == "hunter2 value"
+    with pytest.raises(TooltrayError, match="server 'files' needs it in the token"):
+        await fill_text("${NOPE}", "the token", secrets=secrets, environ=ENVIRON, server="files")
 
 
 async def test_each_secret_is_asked_for_once(tmp_path: Path) -> None:

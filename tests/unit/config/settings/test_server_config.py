@@ -11,6 +11,7 @@ from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings, ToolFilter, config_hash, runs_otherwise, what_runs
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.shell_words import joined
+from tooltray.protocol.eras import Era
 
 names = st.text(max_size=8)
 
@@ -296,6 +297,27 @@ def test_folders_of_a_server_are_whole_paths() -> None:
     assert MCPServerConfig.model_validate({"command": "p", "projects": ["/srv/a", "~/b"]}).projects == ("/srv/a", "~/b")
     with pytest.raises(TooltrayError, match="whole path"):
         read_entry("s", {"command": "p", "projects": ["a/b"]})
+
+
+@pytest.mark.parametrize(
+    ("entry", "own", "is_lazy"),
+    [
+        ({}, None, None),
+        ({"lazyLoad": True}, True, True),
+        ({"options": {"lazyLoad": True}}, True, True),
+        ({"lazyLoad": False, "options": {"lazyLoad": True}}, False, False),
+    ],
+)
+def test_the_entrys_own_word_on_lazy_loading_counts_before_the_default(
+    entry: dict[str, Any], own: bool | None, is_lazy: bool | None
+) -> None:
+    config = read_entry("s", {"command": "p", **entry})
+    assert config.own_lazy_load is own
+    assert [config.is_lazy(by_default) for by_default in (False, True)] == ([False, True] if is_lazy is None else [is_lazy] * 2)
+
+
+def test_an_era_that_is_given_is_not_detected() -> None:
+    assert [read_entry("s", {"command": "p", "era": era}).only_era for era in ("auto", "legacy")] == [None, Era.LEGACY]
 
 
 def test_an_odd_label_is_no_reason_to_lose_a_server() -> None:

@@ -3,7 +3,7 @@ import copy
 import pytest
 
 from tooltray.config.settings import server_edits
-from tooltray.config.settings.document import Document
+from tooltray.config.settings.document import Document, members
 from tooltray.config.settings.server_config import ToolFilter
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
@@ -90,6 +90,35 @@ def test_a_new_server_takes_nobody_s_name() -> None:
     with pytest.raises(Conflict, match="there is a server 'a' already"):
         server_edits.entry("a", {"command": "new"}, is_default=None, revision="", is_new=True)(after := document())
     assert after == document()
+
+
+@pytest.mark.parametrize(("is_default", "names"), [(None, ["a", "b"]), (True, ["a", "b"]), (False, ["b"])])
+def test_an_entry_is_replaced_in_its_place_and_starts_with_the_hub_as_is_said(is_default: bool | None, names: list[str]) -> None:
+    edit = server_edits.entry("a", {"command": "new"}, is_default=is_default, revision=revision_of(ENTRY), is_new=False, before=["a", "b"])
+    edit(after := document())
+    assert after == {"mcpServers": {"a": {"command": "new"}, "b": {"command": "two"}}, "defaultServers": names}
+    assert list(members(after, "mcpServers")) == ["a", "b"]
+
+
+def test_all_servers_are_paused_for_a_time_or_until_they_are_resumed() -> None:
+    after: Document = {}
+    for is_enabled, until, found in (
+        (False, 99.0, {"mcpEnabled": False, "pausedUntil": 99.0}),
+        (False, 0.0, {"mcpEnabled": False}),
+        (True, 99.0, {"mcpEnabled": True}),
+    ):
+        server_edits.enabled(is_enabled, until)(after)
+        assert after == found
+
+
+def test_all_choices_for_a_server_in_another_file_are_read_and_replaced() -> None:
+    after: Document = {"fileServers": {"a": {"disable": True}, "b": {"callTimeout": 5.0}}}
+    chosen = {"a": {}, "c": dict(server_edits.choices_of(after, "b"))}
+    edit = server_edits.all_choices(chosen)
+    chosen["c"]["callTimeout"] = 6.0  # comes too late
+    edit(after)
+    assert after == {"fileServers": {"b": {"callTimeout": 5.0}, "c": {"callTimeout": 5.0}}}
+    assert server_edits.choices_of(after, "a") == {}
 
 
 def test_of_a_server_in_another_file_the_last_choice_that_goes_leaves_no_empty_object() -> None:

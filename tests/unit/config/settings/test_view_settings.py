@@ -8,6 +8,7 @@ import pytest
 
 from tooltray.config.settings import view_settings
 from tooltray.config.settings.settings_file import Edit
+from tooltray.config.settings.tool_override import LEAST_TOKENS
 from tooltray.foundation.errors import TooltrayError
 
 Document = dict[str, Any]
@@ -55,10 +56,10 @@ def test_what_else_is_said_of_a_client_stays() -> None:
     [
         (lambda: view_settings.client_mode("codex", "loud"), "Mode 'loud' not found"),
         (lambda: view_settings.client_field("", "mode", "lazy"), "name of an AI client"),
-        (lambda: view_settings.client_field("x" * 101, "mode", "lazy"), "1 to 100 characters"),
+        (lambda: view_settings.client_field("x" * 101, "mode", "lazy"), "characters that can be seen, and spaces only between them"),
         (lambda: view_settings.client_field("a\nb", "mode", "lazy"), "'a\\nb'"),
         (lambda: view_settings.profile(" ", {}), "name of a profile"),
-        (lambda: view_settings.profile("a/b", {}), "name of a profile"),
+        (lambda: view_settings.profile("a/b", {}), "spaces only between them; it has no '/'"),
         (lambda: view_settings.profile("a", {"servers": "files"}), "servers: must be a list"),
         (lambda: view_settings.profile("a", {"tools": {"files": [5]}}), "tools.files.0: must be text"),
     ],
@@ -85,6 +86,8 @@ def test_a_profile_is_made_replaced_and_removed() -> None:
 def test_a_profile_that_a_client_gets_is_not_removed() -> None:
     document: Document = {"profiles": {"work": {}}, "publish": {"clients": {"codex": {"profile": "work"}, "odd": 5}}}
 
+    with pytest.raises(TooltrayError, match="Profile 'home' not found"):
+        edited(view_settings.without_profile("home"), document)
     with pytest.raises(TooltrayError, match="in use") as refused:
         edited(view_settings.without_profile("work"), document)
 
@@ -113,7 +116,11 @@ def test_what_is_said_of_a_client_in_an_odd_form_is_not_replaced() -> None:
 
 def test_of_an_entry_that_cannot_be_used_nothing_is_said_to_be_changed() -> None:
     document: Document = {"mcpServers": {"odd": {}}}
-    for edit in (view_settings.lazy_load(True, "odd"), view_settings.tool_override("odd", "t", {"name": "look"})):
+    for edit in (
+        view_settings.lazy_load(True, "odd"),
+        view_settings.tool_override("odd", "t", {"name": "look"}),
+        view_settings.tool_limit("odd", "t", 700),
+    ):
         with pytest.raises(TooltrayError, match="The entry of server 'odd' cannot be used"):
             edited(edit, document)
 
@@ -158,6 +165,27 @@ def test_a_tool_is_shown_in_another_way_and_in_its_own_again() -> None:
     edited(view_settings.tool_override("a", "read", {}), document)
     edited(view_settings.tool_override("a", "list", {}), document)
     assert document == {"mcpServers": {"a": {"command": "x"}}}
+
+
+def test_what_of_an_override_is_not_shown_stays_where_the_rest_is_replaced() -> None:
+    hidden = {"resultLimit": 700, "flow": "reads"}
+    overrides: Document = {"read": {"name": "look", **hidden}, "list": {"name": "all"}}
+    document: Document = {"mcpServers": {"a": {"command": "x", "toolOverrides": overrides}}}
+
+    edited(view_settings.tool_override("a", "read", {"title": "Look"}), document)
+    assert overrides["read"] == {"title": "Look", **hidden}
+    edited(view_settings.tool_override("a", "read", {}), document)
+    assert overrides == {"read": hidden, "list": {"name": "all"}}
+
+
+def test_an_override_and_a_limit_are_checked_before_they_are_written() -> None:
+    assert view_settings.read_override("t", {"name": "look"}).name == "look"
+    with pytest.raises(TooltrayError, match="'t' cannot be shown like this: name: must be text"):
+        view_settings.read_override("t", {"name": 3})
+    for tokens in (None, LEAST_TOKENS):
+        view_settings.check_limit(tokens)
+    with pytest.raises(TooltrayError, match="Invalid limit for results: resultLimit: must be 500 or more"):
+        view_settings.check_limit(LEAST_TOKENS - 1)
 
 
 def test_the_limit_of_a_tools_results_goes_without_its_other_words() -> None:

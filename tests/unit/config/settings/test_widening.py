@@ -8,7 +8,16 @@ from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.settings import ProfileSettings
 from tooltray.config.settings.settings_reading import read_settings
-from tooltray.config.settings.widening import HARMLESS_FIELDS, calls_widen, entry_widens, profile_widens, rules_widen, settings_widen
+from tooltray.config.settings.tool_override import ToolOverride
+from tooltray.config.settings.widening import (
+    HARMLESS_FIELDS,
+    calls_widen,
+    entry_widens,
+    profile_widens,
+    rules_widen,
+    settings_widen,
+    words_mislead,
+)
 
 ENTRY = {
     "command": "p",
@@ -117,6 +126,23 @@ def test_calls_ask_less_often_by_rules_by_other_hints_and_by_another_role_in_the
 ) -> None:
     was, now = (read_entry("s", {"command": "p", **entry}) for entry in (before, after))
     assert calls_widen(was, now) is widens
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "misleads"),
+    [
+        (None, {"name": "bee"}, True),
+        (None, {"description": ""}, True),
+        (None, {"resultLimit": 700, "flow": "reads"}, False),
+        ({"name": "bee"}, {"name": "bee"}, False),
+        ({"name": "bee"}, {"name": "cee"}, True),
+        ({"name": "bee", "title": "B"}, {"name": "bee"}, False),
+        ({"name": "bee"}, {"name": "bee", "annotations": {"readOnlyHint": True}}, True),
+    ],
+)
+def test_other_words_for_a_tool_mislead_and_its_own_do_not(before: dict[str, Any] | None, after: dict[str, Any], misleads: bool) -> None:
+    was = None if before is None else ToolOverride.model_validate(before)
+    assert words_mislead(was, ToolOverride.model_validate(after)) is misleads
 
 
 def test_every_field_that_is_called_harmless_is_one() -> None:

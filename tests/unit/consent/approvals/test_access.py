@@ -1,4 +1,4 @@
-"""access.py, and its verb in api.py"""
+"""access.py, permissions.py, and their verb in api.py"""
 
 from pathlib import Path
 

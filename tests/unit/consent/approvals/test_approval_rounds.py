@@ -1,4 +1,4 @@
-"""approvals.py, pending_approvals.py, question_snapshots.py: a person is asked until there is an answer to the tool as it is."""
+"""approvals.py, asked_call.py, pending_approvals.py, question_snapshots.py: a person is asked until an answer to the tool as it is."""
 
 import asyncio
 from pathlib import Path

@@ -10,6 +10,7 @@ from tooltray.catalogue import auto_approve
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals.approval_rules import ApprovalRules
+from tooltray.foundation.errors import NotFound
 from tooltray.protocol.envelope import NOTHING
 from tooltray.protocol.sessions.session_state import SessionState
 
@@ -47,6 +48,48 @@ def test_the_servers_own_decision_counts_without_rules_of_the_client_and_for_bui
     guard = SimpleNamespace(guarded=lambda decision, *call: decision)
     found = ApprovalRules(config=None, servers=servers, modes=modes, flow_guard=guard).decision(route, SessionState("1"), NOTHING)
     assert found.is_approved is is_approved
+
+
+@pytest.mark.parametrize(
+    ("is_enabled", "clients", "has_guard", "approve", "is_free"),
+    [
+        (True, {}, False, ["all"], True),
+        (False, {}, False, ["all"], False),
+        (True, {"c": {}}, False, ["all"], False),
+        (True, {}, True, ["all"], False),
+        (True, {}, False, [], False),
+    ],
+)
+def test_a_tool_is_free_where_nothing_could_make_a_call_of_it_ask(
+    is_enabled: bool, clients: dict[str, object], has_guard: bool, approve: list[str], is_free: bool
+) -> None:
+    config = SimpleNamespace(settings=SimpleNamespace(mcp_enabled=is_enabled, publish=SimpleNamespace(clients=clients)))
+    tool = read_definition(b'{"name":"write_it"}')
+    route = Route("s", tool, auto_approve.decide("s", tool.name, None, approve))
+    guard = SimpleNamespace(is_on=has_guard)
+    assert ApprovalRules(config=config, servers=None, modes=None, flow_guard=guard).frees(route) is is_free
+
+
+async def test_a_call_is_renewed_with_its_server_started_or_as_it_is() -> None:
+    looked: list[str] = []
+    found: list[object] = [object(), object(), None, None]
+
+    async def confirmed() -> object:
+        looked.append("confirmed")
+        return found.pop()
+
+    def current() -> object:
+        looked.append("current")
+        return found.pop()
+
+    call = SimpleNamespace(confirmed=confirmed, current=current, is_for=lambda now: True, shown_tool="t")
+    rules = ApprovalRules(config=None, servers=None, modes=None, flow_guard=None)
+    for is_started in (True, False):
+        with pytest.raises(NotFound, match="the tool 't' is not offered any more"):
+            await rules.renewed(call, is_started=is_started)
+    for is_started in (True, False):
+        assert await rules.renewed(call, is_started=is_started) is call
+    assert looked == ["confirmed", "current"] * 2
 
 
 async def test_while_paused_nothing_is_allowed(tmp_path: Path) -> None:

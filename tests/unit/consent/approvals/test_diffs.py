@@ -4,11 +4,24 @@ from typing import Any
 
 import pytest
 
-from tooltray.consent.approvals.diffs import LONGEST_LINE, MOST_EDITS, MOST_LINES, of_arguments, of_definitions, overwritten_file
+from tooltray.consent.approvals.diffs import (
+    LONGEST_LINE,
+    MOST_EDITS,
+    MOST_LINES,
+    of_arguments,
+    of_definitions,
+    of_file,
+    of_texts,
+    overwritten_file,
+)
+
+
+def clean(text: str) -> str:
+    return text.replace("hunter2", "***")
 
 
 def diff(arguments: Any) -> tuple[str, ...]:
-    return of_arguments(arguments, lambda text: text.replace("hunter2", "***"))
+    return of_arguments(arguments, clean)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +58,11 @@ def test_the_file_that_a_call_writes_whole_is_known_by_its_arguments() -> None:
     assert [overwritten_file(each) for each in (None, {"path": "x"}, {"content": "a"}, {"path": "x", "edits": []})] == [""] * 4
 
 
+def test_a_file_and_a_text_are_compared_with_what_they_were() -> None:
+    assert of_file({"path": "x", "content": "a\nhunter2\nb"}, "hunter2\nb\nc", clean) == ("+a", " ***", " b", "-c")
+    assert of_texts("a\nb", "a\nc") == (" a", "-b", "+c")
+
+
 def test_equal_parts_are_left_out_between_changes() -> None:
     before = [f"{n}" for n in range(40)]
     after = ["x", *before[1:30], "y", *before[31:]]
@@ -68,7 +86,14 @@ def test_what_is_long_is_cut_and_that_is_said() -> None:
     assert len(diff({"path": "p", "content": "x" * 9_999})[0]) == LONGEST_LINE + 1
     edits = [{"old_str": "a", "new_str": "b"}] * (MOST_EDITS + 1)
     assert diff({"edits": edits})[-1] == " …"
-    assert diff({"old_str": "a\n" * (MOST_LINES + 1), "new_str": "a\n" * MOST_LINES})[-1] == " …"
+    for before, after in ((MOST_LINES + 1, MOST_LINES), (MOST_LINES, MOST_LINES + 1)):
+        assert diff({"old_str": "a\n" * before, "new_str": "a\n" * after})[-1] == " …"
+
+
+def test_what_is_just_not_too_long_is_whole() -> None:
+    assert diff({"path": "p", "content": "\n".join("x" * MOST_LINES)}) == ("+x",) * MOST_LINES
+    assert diff({"path": "p", "content": "x" * LONGEST_LINE}) == ("+" + "x" * LONGEST_LINE,)
+    assert diff({"edits": [{"old_str": "a", "new_str": "b"}] * MOST_EDITS})[-1] == "+b"
 
 
 def test_definitions_are_compared_member_by_member() -> None:
@@ -80,6 +105,7 @@ def test_definitions_are_compared_member_by_member() -> None:
 
 def test_a_definition_that_was_not_known_is_all_new() -> None:
     assert of_definitions("", '{"name":"t","description":"d"}') == ("+name: t", "+description: d")
+    assert of_definitions('{"description":"d"}', '{"description":""}') == ("-description: d", "+description: ")
 
 
 def test_a_hidden_character_is_a_difference_that_can_be_seen() -> None:

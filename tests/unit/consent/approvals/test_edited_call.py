@@ -1,4 +1,4 @@
-"""edited_call.py, and its uses: the user changes the arguments of a waiting call; it runs with those, and its client is told."""
+"""edited_call.py, asked_call.py, approvals.py, api.py: the user changes the arguments of a waiting call, and its client is told."""
 
 import asyncio
 import json

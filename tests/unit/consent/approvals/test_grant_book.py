@@ -1,4 +1,4 @@
-"""grant_book.py: what a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
+"""grant_book.py, permissions.py: what a person allowed for longer counts for the tools as they were defined, and can be taken back."""
 
 import asyncio
 import json
@@ -71,8 +71,10 @@ async def test_what_was_taken_back_is_allowed_again_as_it_was_until_its_own_end(
     grant = await p.add_grant("s", "tool", "write_it", expires_in_s=60.0)
     await p.remove_grant(grant.id)
     await here.redefine(CHANGED, READ)  # a person has not seen that
+    told = len(here.parts.heard.of(GrantsChanged))
     with asked_by(here.parts.consent.window()):
         assert await p.restore_grant(grant.id) == (await p.get_grants())[0]
+    assert len(here.parts.heard.of(GrantsChanged)) == told + 1
     assert (await here.parts.trail.entries())[0].about == {"grant": grant.id, "server": "s", "kind": "tool", "tool": "write_it"}
     assert [(each.id, each.expires_at, each.is_held) for each in await p.get_grants()] == [(grant.id, grant.expires_at, True)]
     assert (await p.get_tool_changes())[0].diff
@@ -171,9 +173,13 @@ async def test_a_reading_tool_that_changed_is_accepted_into_the_reads(here: Desk
     assert "result" in await here.call("read_it")
 
 
-async def test_a_change_of_a_server_without_grants_is_no_news_of_grants(here: Desk) -> None:
+async def test_a_change_of_a_server_is_news_of_its_grants_alone(here: Desk) -> None:
     await here.redefine(CHANGED)
     assert not here.parts.heard.of(GrantsChanged)
+    await here.parts.presenter.add_grant("s", "tool", "write_it")
+    told = len(here.parts.heard.of(GrantsChanged))
+    await here.redefine(WRITE)
+    assert len(here.parts.heard.of(GrantsChanged)) == told + 1
 
 
 async def test_what_was_allowed_of_a_server_goes_with_it(here: Desk) -> None:
@@ -182,8 +188,10 @@ async def test_what_was_allowed_of_a_server_goes_with_it(here: Desk) -> None:
     await here.parts.conf.set_server("other", entry("program"))
     await here.parts.presenter.remove_mcp_server("other")
     assert len(await here.parts.presenter.get_grants()) == 2
+    told = len(here.parts.heard.of(GrantsChanged))
     await here.parts.presenter.remove_mcp_server("s")
     await here.parts.ended()
+    assert len(here.parts.heard.of(GrantsChanged)) >= told + 2, "of the session, and of what lasts"
     assert await here.parts.presenter.get_grants() == []
     assert json.loads(here.parts.home.grants.read_bytes())["grants"] == []
 

@@ -1,4 +1,4 @@
-"""pending_approvals.py: questions are bounded and quiet where nobody looks, and a refused call can be allowed for the next time.
+"""pending_approvals.py, approvals.py: questions are bounded and quiet where nobody looks; a refused call can be allowed for the next time.
 
 The rest of it is tested by whole calls in test_approvals.py.
 """

@@ -1,4 +1,4 @@
-"""permissions.py and api.py, through McpPresenter's verbs"""
+"""permissions.py, grant_book.py and api.py, through McpPresenter's verbs"""
 
 from pathlib import Path
 

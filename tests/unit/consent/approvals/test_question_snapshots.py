@@ -1,4 +1,4 @@
-"""question_snapshots.py, asked_call.py"""
+"""question_snapshots.py, asked_call.py, and what approvals.py and api.py give of the file that a call would overwrite"""
 
 import json
 from pathlib import Path
@@ -12,14 +12,16 @@ from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client
 
 from tooltray.catalogue import auto_approve
-from tooltray.catalogue.definition import read_definition
+from tooltray.catalogue.definition import definition_text, read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals.asked_call import READ_BELOW_BYTES, AskedCall, asked_call
 from tooltray.consent.approvals.question_snapshots import (
     LARGEST_FILE,
     LONGEST_ARGUMENTS,
     LONGEST_IN_FORM,
+    LONGEST_TITLE,
     MOST_LINES,
+    OTHER_SETTINGS,
     SAME_NAME_TWICE,
     QuestionSnapshots,
     form_answer,
@@ -27,10 +29,11 @@ from tooltray.consent.approvals.question_snapshots import (
 )
 from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, failure, success
 from tooltray.protocol.sessions.elicitation_form import AT_ONCE_S
+from tooltray.protocol.sessions.session_state import SessionState
 
 TOOL = read_definition(b'{"name":"edit_it\\u0007","description":"Edits\\nit","inputSchema":{}}')
 
@@ -49,24 +52,25 @@ async def gone() -> None:
 
 
 class Around:
-    """What is known at the moment of a question: no session, no recent approval, and no screen whose lock would be heard of."""
+    """What is known at the moment of a question; unless given no session, no recent approval, and no screen whose lock is heard of."""
 
-    is_awaited = False
-
-    def __init__(self, *, is_new_read: bool) -> None:
+    def __init__(self, *, is_new_read: bool, session: SessionState | None = None, similar_s: int = 0, is_awaited: bool = False) -> None:
         self.has_all_reads = lambda server, client: is_new_read
-
-    def find(self, session: str) -> None:
-        return None
-
-    def similar_window_s(self, call: AskedCall) -> int:
-        return 0
+        self.find = lambda id: session
+        self.similar_window_s = lambda call: similar_s
+        self.is_awaited = is_awaited
 
 
 def shown(
-    arguments: bytes | None = None, call: AskedCall | None = None, *, before: str | None = None, note: str = "", is_new_read: bool = True
+    arguments: bytes | None = None,
+    call: AskedCall | None = None,
+    *,
+    before: str | None = None,
+    note: str = "",
+    is_new_read: bool = True,
+    **known: Any,
 ) -> ApprovalSnapshot:
-    around: Any = Around(is_new_read=is_new_read)
+    around: Any = Around(is_new_read=is_new_read, **known)
     snapshots = QuestionSnapshots(
         states=around,
         grants=around,
@@ -84,6 +88,7 @@ def test_texts_are_harmless() -> None:
     assert (question.tool, question.description, question.client) == ("edit_it\\u0007", "Edits\nit", "Client 1")
     assert question.arguments == '{\n  "a": "\\u202eb"\n}'
     assert question.why == "first; this tool can change things"
+    assert (question.is_declined, question.is_editable) == (True, False)
 
 
 def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
@@ -93,6 +98,35 @@ def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
     for is_new_read, why in ((False, "this server may not read without asking"), (True, "this tool is new since then")):
         question = shown(call=call, is_new_read=is_new_read)
         assert (question.category, question.why.endswith(why)) == ("read", True)
+        assert question.choices == ("once", "hour", "day", "always", "reads")
+
+
+@pytest.mark.parametrize(
+    ("known", "flow", "choices"),
+    [
+        ({}, "", "once hour day always"),
+        ({"session": "its own"}, "", "once session hour day always"),
+        ({"session": "another"}, "", "once hour day always"),
+        ({"similar_s": 20, "is_awaited": True}, "", "once like hour day lock always"),
+        ({"session": "its own", "similar_s": 20, "is_awaited": True}, "it has read mail", "once session"),
+        ({}, "it has read mail", "once"),
+    ],
+)
+def test_answers_that_make_no_sense_are_not_offered(known: dict[str, Any], flow: str, choices: str) -> None:
+    call = asked(b"{}")
+    call = replace(call, decision=replace(call.decision, flow=flow))
+    if session := known.get("session"):
+        known = {**known, "session": call.state if session == "its own" else Client().state}
+    question = shown(call=call, **known)
+    assert (" ".join(question.choices), question.like_for_s) == (choices, known.get("similar_s", 0))
+    assert (question.why, bool(question.rules)) == (flow or "this tool can change things", not flow)
+
+
+def test_a_tool_that_a_person_chose_to_ask_and_one_with_other_settings_say_so() -> None:
+    call = asked()
+    excepted = replace(call, decision=auto_approve.decide("s", TOOL.name, None, ("all", f"ask:{TOOL.name}")))
+    assert shown(call=excepted).why == "you chose that this tool asks first"
+    assert shown(before=definition_text(TOOL)).why == OTHER_SETTINGS
 
 
 def test_a_tool_that_has_changed_since_it_was_seen_is_asked_about_with_its_change() -> None:
@@ -189,6 +223,19 @@ def test_long_parts_are_cut_and_that_is_said() -> None:
     assert lines.count("…") == 2
     assert len("\n".join(lines)) < LONGEST_IN_FORM + 1000
     assert message(replace(QUESTION, arguments="z" * (LONGEST_IN_FORM + 1)))[-2:] == ["z" * LONGEST_IN_FORM, "…"]
+    for number, shown in ((MOST_LINES, ["x"]), (MOST_LINES + 1, ["…"])):
+        assert message(replace(QUESTION, arguments="\n".join("x" * number)))[-1:] == shown
+
+
+def test_the_form_offers_the_narrowest_rule_if_its_words_are_short() -> None:
+    rules = tuple(OfferedRule(f"rule-{place}", "b", "w" * length, {}) for place, length in ((1, LONGEST_TITLE), (2, 3)))
+    question = replace(QUESTION, rules=rules)
+    field = envelope.load(form_params(question))["requestedSchema"]["properties"]["answer"]
+    assert (field["enum"][-1], field["enumNames"][-1]) == ("rule-1", f"Yes, always: {'w' * LONGEST_TITLE}")
+    replies = [success({"action": "accept", "content": {"answer": f"rule-{place}"}}) for place in (1, 2)]
+    assert [form_answer(reply, question, AT_ONCE_S) for reply in replies] == ["rule-1", "refuse"]
+    wordy = replace(QUESTION, rules=(replace(rules[0], words="w" * (LONGEST_TITLE + 1)),))
+    assert envelope.load(form_params(wordy)) == envelope.load(form_params(QUESTION))
 
 
 @pytest.mark.parametrize(

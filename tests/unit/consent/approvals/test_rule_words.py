@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals.rule_coverage import Place, covers
-from tooltray.consent.approvals.rule_words import MOST_OFFERED, brief, cautions, is_wide, offers, words
+from tooltray.consent.approvals.rule_words import (
+    LONGEST_EQUAL,
+    MOST_ARGUMENTS,
+    MOST_OFFERED,
+    MOST_WORDS,
+    brief,
+    cautions,
+    is_wide,
+    offers,
+    words,
+)
 
 HERE = Place("/code/p", "/home/ann")
 
@@ -40,6 +50,7 @@ HERE = Place("/code/p", "/home/ann")
             {"arguments": {"a": {"number": {"min": 1}}, "b": {"equals": "x" * 300, "optional": True}}},
             f't, where a is at least 1, and b is "{"x" * 199}…, or is not given; no other arguments',
         ),
+        ({"arguments": {"a": {"equals": "x" * 198}}}, f't, where a is "{"x" * 198}"; no other arguments'),
         ({"tool": "tool:read\u202e", "others": "any"}, "read\\u202e: any arguments"),
     ],
 )
@@ -100,6 +111,10 @@ def test_a_command_is_offered_as_it_is_and_with_further_words_in_its_project() -
         {"command": {"command": ["git", "log", "--oneline", "-5", "main"], "more": "none"}, "cwd": in_project},
         {"command": {"command": ["git", "log", "--oneline", "-5"]}, "cwd": in_project},
     ]
+    assert made({"command": "git log main other"}) == [
+        {"command": {"command": ["git", "log", "main", "other"], "more": "none"}},
+        {"command": {"command": ["git", "log"]}},
+    ]
     assert made({"command": "git", "args": ["status"], "cwd": "/else"}) == [
         {"command": {"command": ["git", "status"], "more": "none", "args": "args"}, "cwd": {"equals": "/else"}},
         {"command": {"command": ["git", "status"], "args": "args"}, "cwd": {"equals": "/else"}},
@@ -118,7 +133,7 @@ def test_of_programs_that_run_others_or_destroy_nothing_but_the_same_command_is_
     assert found["command"]["more"] == "none"
 
 
-@pytest.mark.parametrize("command", ["git status; id", "", "a\nb", 'git commit -m "x"', ["git", 1], 5, ["git"] * 31, "$(id)"])
+@pytest.mark.parametrize("command", ["git status; id", "", "a\nb", 'git commit -m "x"', ["git", 1], 5, ["git"] * (MOST_WORDS + 1), "$(id)"])
 def test_of_a_command_that_a_shell_may_read_in_another_way_no_rule_is_made(command: object) -> None:
     assert made({"command": command}) == []
 
@@ -145,6 +160,7 @@ def test_of_a_path_that_may_be_read_in_two_ways_the_same_is_offered_alone(path: 
 
 def test_several_paths_share_a_folder() -> None:
     assert made({"paths": ["/x/n/a", "/x/n/b/c"]}) == [{"paths[*]": {"oneOf": ["/x/n/a", "/x/n/b/c"]}}, {"paths[*]": {"inside": ["/x/n"]}}]
+    assert made({"paths": ["/x/n/a", "/x/n/a"]})[0] == {"paths[*]": {"oneOf": ["/x/n/a"]}}
     assert made({"source": "/code/p/a", "destination": "/code/p/b"}) == [
         {"source": {"equals": "/code/p/a"}, "destination": {"equals": "/code/p/b"}},
         {"source": {"inside": ["/code/p"]}, "destination": {"inside": ["/code/p"]}},
@@ -177,8 +193,22 @@ def test_switches_texts_and_negative_numbers_stay_what_they_were() -> None:
     assert made({}) == [{}]
 
 
+def test_what_is_just_short_enough_is_offered() -> None:
+    assert made({"q": "x" * LONGEST_EQUAL}) == [{"q": {"equals": "x" * LONGEST_EQUAL}}]
+    assert len(made({str(number): True for number in range(MOST_ARGUMENTS)})) == 1
+    assert made({"command": ["git"] * MOST_WORDS})
+
+
 @pytest.mark.parametrize(
-    "arguments", [{"q": "x" * 300}, {"o": {"a": 1}}, {"l": [1]}, {"n": None}, {str(number): 1 for number in range(13)}, {"path": ["/a", 1]}]
+    "arguments",
+    [
+        {"q": "x" * (LONGEST_EQUAL + 1)},
+        {"o": {"a": 1}},
+        {"l": [1]},
+        {"n": None},
+        {str(number): 1 for number in range(MOST_ARGUMENTS + 1)},
+        {"path": ["/a", 1]},
+    ],
 )
 def test_of_what_cannot_be_said_in_short_no_rule_is_made(arguments: dict[str, Any]) -> None:
     assert made(arguments) == []

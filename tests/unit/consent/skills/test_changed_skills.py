@@ -106,6 +106,44 @@ async def test_what_a_server_makes_up_beyond_all_measure_waits_for_a_person(part
     assert held(parts) == []
 
 
+async def test_of_very_many_or_very_long_skills_the_text_that_was_seen_is_not_kept(
+    parts: HubParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(definition_changes, "MOST_WITH_TEXT", 2)
+    uris = [f"skill://{name}/SKILL.md" for name in "abc"]
+    first = [skill("1", uri, description="seen" * (500 if uri == uris[0] else 1)) for uri in uris]
+    monkeypatch.setattr(definition_changes, "LONGEST_DEFINITION", 1000)
+    parts.skill_book.take("s", first, is_all=True)
+    parts.skill_book.take("s", [skill("2", uri) for uri in uris], is_all=True)
+    assert [(change.tool, any(line.startswith("-") for line in change.diff)) for change in parts.skill_book.changes()] == [
+        (uris[0], False),
+        (uris[1], True),
+        (uris[2], False),
+    ]
+
+
+async def test_what_waits_is_told_as_it_comes_changes_and_goes_and_one_skill_alone_says_nothing_of_the_others(parts: HubParts) -> None:
+    book, other = parts.skill_book, "skill://b/SKILL.md"
+
+    def told() -> int:
+        return len(parts.heard.of(GrantsChanged))
+
+    before = told()
+    book.take("s", [skill("1"), skill("1", other)], is_all=True)
+    assert told() == before
+    book.take("s", [skill("2"), skill("2", other)], is_all=True)
+    assert (told(), held(parts)) == (before + 1, [URI, other])
+    book.take("s", [skill("2"), skill("2", other)], is_all=True)
+    assert told() == before + 1
+    book.take("s", [skill("3")], is_all=False)
+    assert (told(), sorted(held(parts))) == (before + 2, [URI, other])
+    [change] = [each for each in book.changes() if each.tool == URI]
+    assert (change.kind, change.revision) == ("skill", skill("3").mark)
+    assert len(book.definitions("s", URI)) == 1
+    book.take("s", [skill("1", other)], is_all=True)
+    assert (told(), held(parts)) == (before + 3, [])
+
+
 async def test_what_was_seen_of_a_server_goes_with_it(parts: HubParts) -> None:
     parts.skill_book.take("s", [skill("1")], is_all=True)
     parts.skill_book.take("s", [skill("2")], is_all=True)

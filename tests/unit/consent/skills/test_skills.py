@@ -1,4 +1,4 @@
-"""skills.py"""
+"""skills.py, skill_catalogue.py"""
 
 from pathlib import Path
 from typing import Any
@@ -140,7 +140,7 @@ async def test_a_skill_that_changes_is_held_until_a_person_has_seen_how(tmp_path
         assert len(await uris(parts)) == 2
 
 
-async def test_content_that_does_not_fit_its_digest_is_refused_and_said_once(tmp_path: Path) -> None:
+async def test_content_that_does_not_fit_its_digest_is_refused_and_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = SkillServer("git-workflow")
     async with hub(tmp_path, {"s": program}) as parts:
         await ready(parts)
@@ -149,8 +149,12 @@ async def test_content_that_does_not_fit_its_digest_is_refused_and_said_once(tmp
             assert "does not match the entry of its skill, and is refused: its digest is sha256:" in await text(parts, GIT)
         program.files[MORE] += " and more"
         assert "it has 29 bytes, not 20" in await text(parts, MORE)
+        monkeypatch.setattr(skills, "MOST_REPORTED", 1)
+        program.files[MORE] += " and more"  # another fault, in the place of those before
+        for uri in (MORE, MORE, GIT):
+            await text(parts, uri)
         told = [event.problem for event in parts.heard.of(ProblemReported)]
-        assert [GIT in str(problem.message) for problem in told] == [True, False]
+        assert [GIT in str(problem.message) for problem in told] == [True, False, False, True]
 
 
 async def test_content_of_a_changed_skill_is_given_as_soon_as_the_change_is_accepted(tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
-"""api.py, through McpPresenter's verbs"""
+"""api.py, own_calls.py, through McpPresenter's verbs"""
+
+from pathlib import Path
 
 import pytest
-from tests.fakes.hub_parts import HubParts
+from tests.fakes.everything_server import ready, server_with
+from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, error, text
 
-from tooltray.foundation.events import ToolCallResult
+from tooltray.foundation.events import PromptListChanged, ToolCallResult, ToolListChanged
+from tooltray.foundation.snapshots.tools import MCPToolCall
 from tooltray.gateway.calls.api import is_of
 
 NO_SERVER = "server 'gone' not found"
@@ -55,11 +59,25 @@ async def test_a_call_that_fails_says_why(parts: HubParts, program: ScriptedServ
     assert "Tooltray is paused" in await refusal(parts.presenter.call_tool("get_it", {}))
 
 
-async def test_names_can_be_forgotten(parts: HubParts) -> None:
+async def test_a_model_is_told_to_ask_the_user_and_the_user_what_to_do(parts: HubParts) -> None:
     await parts.presenter.start_server("s")
-    assert "get_it" in await parts.listed()
-    await parts.presenter.reset_tool_names()
-    assert "get_it" in await parts.listed()
+    await parts.listed()
+    await parts.presenter.stop_server("s")
+    response = await parts.presenter.run_tool_call(MCPToolCall("1", "get_it", {}))
+    assert response.result
+    assert response.result["content"][0]["text"].endswith("Ask the user to look at it in Tooltray")
+    assert (await refusal(parts.presenter.call_tool("get_it", {}))).endswith("Start it in Tooltray")
+
+
+async def test_names_can_be_forgotten_and_clients_hear_that_lists_change(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": entry("program")}, programs={"program": server_with()}) as parts:
+        await ready(parts)
+        assert await parts.listed() == ["t"]
+        parts.heard.all.clear()
+        await parts.presenter.reset_tool_names()
+        assert [event.server for event in parts.heard.of(ToolListChanged)] == ["s"]
+        assert [event.server for event in parts.heard.of(PromptListChanged)] == ["s"]
+        assert await parts.listed() == ["t"]
 
 
 async def test_an_answer_to_no_question_is_refused(parts: HubParts) -> None:

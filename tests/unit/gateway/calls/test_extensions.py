@@ -1,4 +1,4 @@
-"""extensions.py: which server a method of an extension is for."""
+"""extensions.py, notifications.py: which server a method of an extension is for."""
 
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,40 @@ async def test_of_two_that_claim_a_method_the_one_is_asked_whose_tool_prompt_or_
                 "several servers have foo/bar: 'a', 'b'; "
                 "connect to one of them directly: at /servers/a/mcp, or with `tooltray-bridge --server a`"
             )
+
+
+async def test_a_uri_that_a_client_knows_by_heart_is_looked_up_in_the_lists_of_the_servers(tmp_path: Path) -> None:
+    a, b = with_extension("com.example/foo"), with_extension("org.example/foo")
+    async with hub_parts(tmp_path, **served(a=a, b=b)) as parts:
+        for name in "ab":
+            await parts.servers.start(name)
+        reply = await answered(parts, "foo/bar", uri="tooltray://b/x%3A%2F%2F1")
+        assert reply["result"] == {"by": "b", "told": {"uri": "x://1"}}
+
+
+async def test_the_flow_guard_hears_of_a_server_whose_extension_is_used(tmp_path: Path) -> None:
+    program = with_extension("com.example/foo")
+    async with hub_parts(tmp_path, **served(a=program), settings={"approvals": {"flowGuard": True}}) as parts:
+        await start(parts)
+        noted: list[str] = []
+        parts.flow_guard.note_other = lambda server, state: noted.append(server)
+        await answered(parts, "foo/bar")
+        assert noted == ["a"]
+
+
+async def test_modern_connections_with_an_extension_that_the_hub_does_not_know_may_speak_of_it(tmp_path: Path) -> None:
+    programs = {
+        "a": with_extension("com.example/foo", eras=("modern",)),
+        "old": with_extension("com.example/foo"),
+        "ui": with_extension("io.modelcontextprotocol/ui", eras=("modern",)),
+    }
+    async with hub_parts(tmp_path, **served(**programs)) as parts:
+        await start(parts)
+
+        def speaking(server: str | None) -> list[str]:
+            return [client.name for client in parts.extension_claims.speaking(parts.client(), server)]
+
+        assert [speaking(server) for server in (None, "a", "old", "ui")] == [["a"], ["a"], [], ["ui"]]
 
 
 async def test_a_method_that_is_named_after_nothing_is_for_the_only_server_with_an_extension_that_the_hub_does_not_know(

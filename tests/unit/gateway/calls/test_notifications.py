@@ -1,4 +1,4 @@
-"""notifications.py, offer_requests.py, listens.py: state that legacy clients share, what sessions get, and what they send."""
+"""notifications.py, offer_requests.py, listens.py, subscriptions.py: what legacy clients share, and sessions get and send."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""request_router.py, offer_requests.py: where each request and notification of an AI client goes."""
+"""request_router.py, offer_requests.py, notifications.py, stages.py: where each request and notification of an AI client goes."""
 
 from pathlib import Path
 from typing import Any
@@ -243,6 +243,31 @@ async def test_a_legacy_client_lists_and_calls_what_a_server_of_both_eras_offers
         assert (await answered(parts, "tools/call", client, server="s", name="late"))["result"] == text("legacy")
         modern = await answered(parts, "tools/list", server="s", is_modern=True)
         assert [each["name"] for each in modern["result"]["tools"]] == ["t"]
+
+
+async def test_a_legacy_client_lists_the_prompts_and_resources_of_a_server_of_both_eras_as_the_legacy_one_has_them(tmp_path: Path) -> None:
+    program = server_with(eras=("modern", "legacy"))
+
+    def of(copy: Any) -> str:
+        return "modern" if copy is program.copies.all[0] else "legacy"
+
+    program.handlers |= {
+        "prompts/list": lambda copy, params: {"prompts": [{"name": of(copy)}]},
+        "resources/list": lambda copy, params: {"resources": [{"uri": f"x://{of(copy)}", "name": "r"}]},
+        "resources/templates/list": lambda copy, params: {"resourceTemplates": [{"uriTemplate": f"x://{of(copy)}/{{id}}", "name": "t"}]},
+    }
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
+        client = parts.client()
+        await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
+        await settled()
+        for is_modern, era in ((True, "modern"), (False, "legacy")):
+            for method, member, key in (
+                ("prompts/list", "prompts", "name"),
+                ("resources/list", "resources", "uri"),
+                ("resources/templates/list", "resourceTemplates", "uriTemplate"),
+            ):
+                listed = (await answered(parts, method, client, is_modern=is_modern))["result"][member]
+                assert [era in each[key] for each in listed] == [True]
 
 
 async def test_settings_that_change_count_at_once_for_what_an_own_copy_has_listed(tmp_path: Path) -> None:

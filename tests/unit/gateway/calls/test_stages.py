@@ -1,22 +1,28 @@
-"""stages.py: the tools about servers."""
+"""stages.py: the tools about servers, and stages that only some calls pass."""
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.fakes.approval_desk import FORM, Desk, desk
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.file_servers import SHOP, in_project
 from tests.fakes.hub_parts import MODERN_META, Client, opened
 
+from tooltray.catalogue import auto_approve
+from tooltray.catalogue.definition import read_definition
+from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.gateway.calls.stages import SeenServers
+from tooltray.gateway.calls.stage import Terms
+from tooltray.gateway.calls.stages import Activating, FlowNotes, NotingTasks, SeenServers
 from tooltray.protocol.envelope import Envelope, dump, load, success
-from tooltray.protocol.eras import Head
-from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.builtin.hub_server import ABOUT_SERVERS, HubServer
 
@@ -68,6 +74,62 @@ async def test_arguments_that_cannot_be_read_are_refused() -> None:
     request = Envelope(method="tools/call", params=type(dump({}))(deep))
     reply = await SeenServers(hub, "list_servers", sees=sees)(exchange_of(request, Client(), head=Head(name="x")))
     assert opened(reply)["error"]["code"] == -32602
+
+
+def terms(*, has_view: bool = False, **changed: bool) -> Terms:
+    view = b',"_meta":{"ui":{"resourceUri":"ui://v"}}' if has_view else b""
+    definition = read_definition(b'{"name":"t"%b}' % view)
+    route = Route("s", definition, auto_approve.decide("s", "t", None, ["all"]))
+    return replace(Terms(route, Era.LEGACY, is_alone=False, is_plain=True, shows_views=False, may_be_task=False), **changed)
+
+
+async def answers(exchange: Exchange) -> Envelope:
+    return success({"content": []})
+
+
+def rest(terms: Terms) -> Work:
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("of_call", "used", "opened_views"),
+    [
+        (terms(is_plain=False), ["s"], ()),
+        (terms(is_free=False), ["s"], ()),
+        (terms(has_view=True, shows_views=True), [], ("s",)),
+        (terms(has_view=True, shows_views=True, is_plain=False), ["s"], ("s",)),
+    ],
+)
+async def test_a_called_server_is_shown_where_it_may_be_hidden_and_its_view_where_it_has_one(
+    of_call: Terms, used: list[str], opened_views: tuple[str, ...]
+) -> None:
+    found: list[str] = []
+    stage = Activating(views=SimpleNamespace(used=lambda state, server: found.append(server)))  # type: ignore[arg-type]
+    exchange = exchange_of(Envelope(method="tools/call", params=dump({})), Client())
+    assert not (await stage.bind(of_call, rest)(exchange)).error
+    assert (found, exchange.session.state.opened_views) == (used, opened_views)
+
+
+async def test_what_a_call_returned_is_noted_for_the_flow_guard_and_a_task_before_the_client_has_it() -> None:
+    noted: list[object] = []
+    exchange = exchange_of(Envelope(method="tools/call", params=dump({})), Client())
+
+    async def begun(server: str, tool: str, exchange: Exchange, sending: Any) -> Envelope:
+        noted.append((server, tool))
+        return await sending
+
+    guard = SimpleNamespace(is_on=True, note=lambda route, exchange: noted.append(route))
+    of_call = terms(may_be_task=True)
+    for stage in (FlowNotes(flow_guard=guard), NotingTasks(server_tasks=SimpleNamespace(noted=begun))):  # type: ignore[arg-type]
+        assert not (await stage.bind(of_call, rest)(exchange)).error
+    assert noted == [of_call.route, ("s", "t")]
+
+
+def test_a_stage_that_has_nothing_to_do_is_not_passed() -> None:
+    idle: Any = SimpleNamespace(is_on=False)
+    for of_call in (terms(), terms(shows_views=True), terms(has_view=True)):
+        for stage in (Activating(views=idle), FlowNotes(flow_guard=idle), NotingTasks(server_tasks=idle)):
+            assert stage.bind(of_call, rest) is answers
 
 
 QUESTION = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}

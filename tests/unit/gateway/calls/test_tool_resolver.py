@@ -1,4 +1,4 @@
-"""tool_resolver.py: the calls of views go to their own servers."""
+"""tool_resolver.py, request_router.py: the calls of views go to their own servers."""
 
 from pathlib import Path
 from typing import Any

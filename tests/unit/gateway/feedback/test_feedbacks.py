@@ -1,4 +1,4 @@
-"""feedbacks.py, feedback_report.py: a report has one answer, which reaches the model once, also if its call was given up."""
+"""feedbacks.py, feedback_report.py, feedback_history.py: a report has one answer, which reaches the model once, even after its call."""
 
 import asyncio
 import threading
@@ -171,6 +171,17 @@ async def test_an_answer_that_came_as_the_call_was_given_up_is_not_lost(desk: De
     call = await desk.waiting_call(report)
     await desk.feedbacks.answer(report.id, "Yes", ())
     await given_up(call)
+    assert (await desk.call(desk.open(state))).text == "Yes"
+
+
+async def test_a_report_that_its_client_showed_to_nobody_is_answered_later_for_the_next_call(desk: Desk) -> None:
+    state = SessionState("s1")
+    report = desk.open(state)
+    call = await desk.waiting_call(report)
+    report.leave_alone()
+    assert await call is None
+    assert desk.waiting() == [report.id]
+    await desk.feedbacks.answer(report.id, "Yes", ())
     assert (await desk.call(desk.open(state))).text == "Yes"
 
 

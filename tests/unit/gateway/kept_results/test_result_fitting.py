@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from tests.fakes.hub_parts import Client, HubParts, hub_parts, started_parts
 from tests.fakes.scripted_server import ScriptedServer, raw, text, tool
 
 from tooltray.foundation.snapshots.clients import SessionProject
-from tooltray.gateway.kept_results.result_fitting import MAX_CHARACTERS_KEY, allowed_characters
+from tooltray.gateway.kept_results import result_fitting
+from tooltray.gateway.kept_results.result_fitting import MAX_CHARACTERS_KEY, READ_AT_ONCE_BYTES, allowed_characters
 from tooltray.gateway.kept_results.result_parts import estimate_tokens
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.sessions.session_state import SessionFlow
@@ -453,3 +455,16 @@ async def test_what_is_said_twice_is_said_once_to_a_client_that_reads_one_of_bot
         assert (await parts.call("t0", unknown))["result"] == twice
         for name, result in (("t1", other), ("t2", text("a"))):
             assert (await parts.call(name, text_reader))["result"] == result
+
+
+@pytest.mark.parametrize(("words", "is_at_once"), [(10, True), (READ_AT_ONCE_BYTES, False)])
+async def test_a_large_result_is_looked_through_in_a_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: int, is_at_once: bool
+) -> None:
+    threads: list[int] = []
+    monkeypatch.setattr(result_fitting, "without_repetition", lambda result, reads: threads.append(threading.get_ident()))
+    settings = {"publish": {"clients": {"c": {"reads": "text"}}}}
+    twice = {**text("x" * words), "structuredContent": {}}
+    async with started_parts(tmp_path, **limited(served(twice), settings, resultLimit=None)) as parts:
+        assert (await parts.call("t0", owned(parts, client="c")))["result"] == twice
+    assert [thread == threading.get_ident() for thread in threads] == [is_at_once]

@@ -13,6 +13,7 @@ from tooltray.catalogue.token_counts import counted
 from tooltray.gateway.kept_results import result_parts
 from tooltray.gateway.kept_results.result_parts import (
     AROUND_BYTES,
+    LONGEST_LINE_BYTES,
     LONGEST_TOKEN_BYTES,
     LONGEST_WORD,
     Hit,
@@ -25,7 +26,7 @@ from tooltray.gateway.kept_results.result_parts import (
     text_of,
 )
 from tooltray.protocol.envelope import dump
-from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.member_scanner import elements_of, opened
 
 ODD = 'a"b\\ü\n\u2028漢字🎉\ud83d x \udf89 \ud83d'
 
@@ -107,6 +108,18 @@ def test_a_content_of_too_many_blocks_is_one_part(monkeypatch: pytest.MonkeyPatc
     assert (part.kind, bytes(part.raw)) == ("json", b"[{},{},{}]")
 
 
+@pytest.mark.parametrize("blocks", [[{}, {}, {}], [{"text": "x" * 2**20}, {}, {}]])
+@pytest.mark.parametrize(("most", "is_parsed"), [(2, False), (3, True)])
+def test_a_content_of_very_many_braces_is_not_read_in_one_step(
+    monkeypatch: pytest.MonkeyPatch, blocks: list[Any], most: int, is_parsed: bool
+) -> None:
+    parsed: list[Raw] = []
+    monkeypatch.setattr(result_parts, "MOST_BRACES", most)
+    monkeypatch.setattr(result_parts, "elements_of", lambda content: parsed.append(content) or elements_of(content))
+    assert len(parts_of({"content": dump(blocks)}) or ()) == 3
+    assert bool(parsed) is is_parsed
+
+
 def hits(folder: Path, text: bytes, words: str) -> list[Hit]:
     path = folder / "text"
     path.write_bytes(text)
@@ -148,9 +161,10 @@ def test_no_more_of_a_text_is_read_than_is_needed() -> None:
 
 def test_a_page_ends_behind_a_line_where_little_is_lost_by_it() -> None:
     lines = b"".join(b"line %d\n" % number for number in range(1000))
-    begun = page([lines], 1000).utf8
-    assert begun.endswith(b"\n")
-    assert 990 < estimate_tokens(begun) <= 1000
+    for tokens in range(1000, 1004):
+        begun = page([lines], tokens).utf8
+        assert begun.endswith(b"\n")
+        assert tokens - 10 < estimate_tokens(begun) <= tokens
     assert page([b"first\n" + b"123" * 5000], 1000).utf8 == b"first\n" + b"123" * 998
 
 
@@ -181,6 +195,14 @@ def test_of_a_long_line_the_words_are_shown_with_what_is_around_them(tmp_path: P
         assert len(hit.utf8) <= 2 * AROUND_BYTES + 6
         assert not hit.is_whole
     assert third == Hit(2, len(text) - 6, "nädel".encode(), True)
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(LONGEST_LINE_BYTES, True), (LONGEST_LINE_BYTES + 1, False)])
+def test_a_line_is_whole_as_long_as_it_is_not_too_long(tmp_path: Path, length: int, is_whole: bool) -> None:
+    line = b"needle".rjust(length, b"x")
+    [hit] = hits(tmp_path, line + b"\nmore", "needle")
+    shown = line if is_whole else line[-AROUND_BYTES - 6 :]
+    assert hit == Hit(1, length - len(shown), shown, is_whole)
 
 
 def test_words_that_are_near_each_other_are_shown_once(tmp_path: Path) -> None:

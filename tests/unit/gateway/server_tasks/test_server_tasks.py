@@ -1,4 +1,4 @@
-"""server_tasks.py: whose a task is, what its id means, and the way of `tasks/*` to its server and back."""
+"""server_tasks.py, task_book.py: whose a task is, what its id means, and the way of `tasks/*` to its server and back."""
 
 import asyncio
 import json

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from tests.fakes.everything_server import answered
 from tests.fakes.hub_parts import MODERN_META, hub_parts, one_server, started_parts
-from tests.fakes.scripted_server import error, raw
+from tests.fakes.relay import Relay
+from tests.fakes.scripted_server import ScriptedServer, error, raw
 from tests.fakes.set_clock import SetClock
 from tests.fakes.task_server import EXTENSION, KNOWS_TASKS, TaskClient, TaskServer, begun
 
@@ -16,8 +17,10 @@ from tooltray.gateway.server_tasks.task_book import (
     KEPT_WITHOUT_TTL_S,
     LONGEST_KEPT_S,
     SWEPT_EVERY_S,
+    WORKS_FOR_S,
     ServerTask,
     TaskBook,
+    TaskPlaces,
     TaskStore,
 )
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
@@ -59,6 +62,18 @@ async def test_a_task_is_known_for_its_time_and_a_while(books: Books, ttl_s: flo
     books.clock.now += SWEPT_EVERY_S
     later = add(book, "2")
     assert list(book) == [later]
+
+
+@pytest.mark.parametrize(("ttl_s", "works_s"), [(60.0, 60.0), (None, WORKS_FOR_S), (2 * WORKS_FOR_S, WORKS_FOR_S)])
+async def test_a_task_keeps_its_server_in_use_for_its_time_and_a_day_at_most(books: Books, ttl_s: float | None, works_s: float) -> None:
+    book, client = books.open(), Relay(ScriptedServer()).client
+    places, task = TaskPlaces(book=book, now=books.clock), add(book, ttl_s=ttl_s)
+    assert not places.works_at(client)
+    places.begin(task, client)
+    books.clock.now += works_s - 1
+    assert places.works_at(client)
+    books.clock.now += 1
+    assert not places.works_at(client)
 
 
 async def test_ten_thousand_tasks_of_one_client_cost_no_other_one_its_own(books: Books) -> None:
