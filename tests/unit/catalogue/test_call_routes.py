@@ -1,4 +1,4 @@
-"""call_routes.py, connections.py: a call finds its tool, also one that nobody has listed yet."""
+"""call_routes.py: a call finds its tool, also one that nobody has listed yet."""
 
 import asyncio
 from pathlib import Path
