@@ -1,4 +1,4 @@
-"""profiles.py, and tools under other names and descriptions"""
+"""profiles.py, api.py: profiles, and tools under other names and descriptions"""
 
 import json
 from pathlib import Path
