@@ -35,7 +35,7 @@ class PromptManager:
         self._servers, self._offers, self._names, self._looks, self._relay, self._bus = servers, offers, names, looks, relay, bus
         self._listings: dict[int, Raw] = {}  # by the length of names that clients accept; a few
         self._made: tuple[Published, ...] = ()
-        self._made_at = -1  # the state of the offers when the listing was made
+        self._made_at: int | None = None  # the state of the offers when the listing was made
         self._lock = asyncio.Lock()
 
     async def listing(self, room: int = 0) -> Raw:
@@ -44,30 +44,21 @@ class PromptManager:
         Args:
             room: how many characters of a name the client accepts, for names that are longer than short ones.
         """
-        await self._offers.wait_for_first_listings()
-        return await self._named_listing(room)
+        await self._ready()
+        if room not in self._listings:
+            self._listings[room] = listing_of(PROMPTS, self._definitions(room, anybody))
+        return self._listings[room]
 
-    async def _named_listing(self, room: int = 0) -> Raw:
-        """Returns the list as far as it is known now."""
-        async with self._lock:
-            while self._made_at != (state := self._offers.changes(PROMPTS)):
-                self._made = await self._make()
-                self._listings.clear()
-                self._made_at = state
-            if room not in self._listings:
-                self._listings[room] = listing_of(PROMPTS, self._definitions(room))
-            return self._listings[room]
-
-    async def listing_among(self, is_shown: Callable[[str], bool], room: int = 0) -> Raw:
+    async def listing_among(self, is_shown: Callable[[str], bool], room: int) -> Raw:
         """Returns the list of some servers only. `is_shown`: whether a server is one of them, by name."""
-        await self.listing()
+        await self._ready()
         return listing_of(PROMPTS, self._definitions(room, is_shown))
 
-    async def listing_with(self, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None], room: int = 0) -> Raw:
+    async def listing_with(self, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None], room: int) -> Raw:
         """Returns the list for a client with its own instances (`own`) of some servers; these are asked, as they may offer other
         prompts.
         """
-        await self.listing()
+        await self._ready()
         asked = {server: offered_by(PROMPTS, client) for server, client in own.items() if client and is_shown(server)}
         listed = dict(zip(asked, await asyncio.gather(*asked.values()), strict=True))
         offers = {(server, offer.key): offer for server, offered in listed.items() for offer in offered}
@@ -76,12 +67,12 @@ class PromptManager:
         shared = [each for each in self._made if each[0] not in own and is_shown(each[0])]
         return listing_of(PROMPTS, self._renamed([*shared, *others], room))
 
-    async def definitions(self, server: str, room: int = 0) -> list[Raw]:
+    async def definitions(self, server: str, room: int) -> list[Raw]:
         """Returns the prompts of one server, as in the listing."""
-        await self.listing()
+        await self._ready()
         return self._definitions(room, lambda name: name == server)
 
-    def _definitions(self, room: int, is_wanted: Callable[[str], bool] = anybody) -> list[Raw]:
+    def _definitions(self, room: int, is_wanted: Callable[[str], bool]) -> list[Raw]:
         return self._renamed([each for each in self._made if is_wanted(each[0])], room)
 
     def _renamed(self, prompts: Iterable[Published], room: int) -> list[Raw]:
@@ -124,7 +115,7 @@ class PromptManager:
         """
         if target := self._names.target(name, kind="prompts"):
             return target
-        if self._made_at < 0:  # nothing was listed yet, so no names exist
+        if self._made_at is None:  # nothing was listed yet, so no names exist
             await self._offers.wait_for_first_listings()
         if not await self._is_named(name):
             await self._looks.look(PROMPTS, self._looks.likely(PROMPTS, name, is_reached=is_reached), partial(self._is_named, name))
@@ -132,20 +123,31 @@ class PromptManager:
 
     async def _is_named(self, name: str) -> bool:
         """Reports whether a prompt has this name, after giving names to prompts that were listed since a client's last list."""
-        await self._named_listing()
+        await self._publish_names()
         return self._names.target(name, kind="prompts") is not None
 
     async def forget_names(self) -> None:
         """Drops all names; new ones are given at the next list request."""
         async with self._lock:
-            self._made_at = -1
+            self._made_at = None
             await finish_in_thread(self._names.reset, kind="prompts")
         for server, prompts in self._offers.offered(PROMPTS).items():
             if prompts:
                 self._bus.publish(PromptListChanged(server))
 
+    async def _ready(self) -> None:
+        await self._offers.wait_for_first_listings()
+        await self._publish_names()
+
+    async def _publish_names(self) -> None:
+        """Gives names to all prompts that are known now."""
+        async with self._lock:
+            while self._made_at != (state := self._offers.changes(PROMPTS)):
+                self._made = await self._make()
+                self._listings.clear()
+                self._made_at = state
+
     async def _make(self) -> tuple[Published, ...]:
         offers = {(server, offer.key): offer for server, offered in self._offers.offered(PROMPTS).items() for offer in offered}
         names = await finish_in_thread(self._names.publish, offers, kind="prompts")
-        in_order = sorted(names.items(), key=lambda item: item[1])
-        return tuple((prompt[0], offers[prompt], name) for prompt, name in in_order)
+        return tuple((prompt[0], offers[prompt], name) for prompt, name in names.items())

@@ -1,4 +1,4 @@
-"""approval.py, tool_manager.py: entries of `autoApprove` that mean nothing are told where a person looks."""
+"""auto_approve.py, tool_manager.py: entries of `autoApprove` that mean nothing are told where a person looks."""
 
 from pathlib import Path
 

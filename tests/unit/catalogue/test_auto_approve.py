@@ -1,4 +1,4 @@
-"""approval.py"""
+"""auto_approve.py"""
 
 import json
 import re
@@ -18,6 +18,7 @@ from tooltray.catalogue.auto_approve import (
     decide,
     entry_for,
     fits,
+    is_about_one,
     problem_of,
     with_choice,
 )
@@ -143,6 +144,16 @@ def test_what_is_chosen_for_one_tool_counts_and_is_taken_back(name: str, before:
     assert with_choice(name, "ask", allowed) == asking
     none = with_choice(name, "default", asking)
     assert (choice(name, none), [rule for rule in before if rule in none]) == ("default", list(none))
+
+
+@pytest.mark.parametrize("entry", ["get_it", "tool:all", "ask:delete", "wat"])
+def test_a_name_is_about_one_tool(entry: str) -> None:
+    assert is_about_one(entry)
+
+
+@pytest.mark.parametrize("entry", ["all", "read", "names:x*", "hint:idempotent", "hint:odd", ""])
+def test_a_category_a_pattern_and_a_hint_are_not(entry: str) -> None:
+    assert not is_about_one(entry)
 
 
 def test_an_approval_names_the_rule_that_gave_it() -> None:
@@ -302,6 +313,7 @@ def test_an_entry_that_means_nothing_approves_nothing_and_is_reported(entry: str
 @pytest.mark.parametrize("entry", ["READ", "All", " write", "get_*", "name:get", "Tool:x", "HINT:idempotent", "category:read"])
 def test_what_looks_like_a_rule_and_is_none_is_reported_unless_a_tool_is_called_that(entry: str) -> None:
     assert problem_of("files", [entry], {"get_it"})
+    assert problem_of("files", [entry], ())
     assert not problem_of("files", [entry], {"get_it", entry})
     assert is_approved(entry, None, entry)
 

@@ -12,6 +12,7 @@ from tests.fakes.offering import OfferingServer, offer_parts, prompt
 from tests.fakes.scripted_server import ScriptedBuiltIn, ScriptedServer, never, tool
 
 from tooltray.catalogue.list_times import AT_ONCE, CALM_AFTER_S, FIRST_PAUSE_S, LONGEST_PAUSE_S, FirstListings, FirstPatience, Relisting
+from tooltray.catalogue.offer import PROMPTS, TOOLS
 from tooltray.foundation.events import ToolListChanged
 from tooltray.servers.upstream.upstream_services import Patience
 
@@ -260,3 +261,32 @@ def test_a_few_changes_are_followed_at_once_and_a_storm_less_and_less_often() ->
     assert pauses[:3] == [FIRST_PAUSE_S, 2 * FIRST_PAUSE_S, 4 * FIRST_PAUSE_S]
     assert pauses[-1] == LONGEST_PAUSE_S
     assert relisting.pause_s(now + CALM_AFTER_S + 1) == 0.0
+
+
+def test_a_list_counts_from_its_request_and_while_another_is_under_way_that_one_is_waited_for() -> None:
+    times = Relisting()
+    assert times.asked_at(TOOLS) == -math.inf
+    assert times.is_known_from(TOOLS, -math.inf)
+    times.begin(TOOLS, 5.0)
+    assert (times.asked_at(TOOLS), times.needed_from(TOOLS, 2.0)) == (5.0, 5.0)
+    times.end(TOOLS, is_overtaken=False)
+    assert [times.is_known_from(TOOLS, at) for at in (5.0, 5.1)] == [True, False]
+    assert times.needed_from(TOOLS, 2.0) == 2.0
+    assert times.asked_at(PROMPTS) == -math.inf
+
+
+def test_a_list_is_overtaken_once_in_a_row_and_known_only_if_it_is_not() -> None:
+    times, taken = Relisting(), []
+    for _ in range(4):
+        times.begin(TOOLS, 5.0)
+        taken.append(times.is_overtaken(TOOLS, is_due=True))
+        assert not times.is_overtaken(TOOLS, is_due=False)
+        times.end(TOOLS, is_overtaken=taken[-1])
+        assert times.is_known_from(TOOLS, 5.0) is (False in taken)
+    assert taken == [True, False, True, False]
+
+
+def test_an_announcement_is_told_once_and_of_its_own_list() -> None:
+    times = Relisting()
+    times.announce([TOOLS])
+    assert [times.was_announced(kind) for kind in (PROMPTS, TOOLS, TOOLS)] == [False, True, False]

@@ -1,4 +1,4 @@
-"""second_looks.py, call_routes.py: what appears without being announced is found, and nonsense does not make the hub list in a loop"""
+"""second_looks.py, call_routes.py, prompt_manager.py: what appears unannounced is found, and nonsense does not list in a loop"""
 
 import asyncio
 from pathlib import Path

@@ -79,6 +79,15 @@ async def test_a_server_offers_what_its_settings_let_through(tmp_path: Path, fie
         assert parts.tools.tool_count("s") == 3
 
 
+async def test_a_result_is_as_long_as_its_tool_or_else_its_server_lets_it(tmp_path: Path) -> None:
+    overrides = {"a": {"resultLimit": 700}, "b": {"description": "B"}}
+    program = ScriptedServer(tool("a"), tool("b"), tool("c"))
+    async with started_parts(tmp_path, **one_server(program, toolOverrides=overrides, resultLimit=900)) as parts:
+        await parts.listed()
+        limits = {route.definition.name: route.result_limit for route in parts.tools.all_routes("s")}
+        assert limits == {"a": 700, "b": 900, "c": 900}
+
+
 async def test_what_is_offered_is_made_again_only_for_settings_of_tools(tmp_path: Path) -> None:
     async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t"), tool("u")))) as parts:
         await parts.listed()

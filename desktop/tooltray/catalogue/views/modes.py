@@ -273,7 +273,7 @@ class Modes:
     def _of_key(self, key: _Key) -> Shown:
         if (shown := self._shown.get(key)) is None:
             if len(self._shown) >= MOST_VIEWS:
-                self._shown.clear()
+                self._shown = {}
             shown = self._shown[key] = self._decide(key)
         return shown
 

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.catalogue.formats.names import ANY_NAME, HASH_DIGITS, MAX_LENGTH, PLAIN, NameMap, NameRule, copilot_names
+from tooltray.catalogue.formats.names import (
+    ANY_NAME,
+    HASH_DIGITS,
+    MAX_LENGTH,
+    PLAIN,
+    NameMap,
+    NameRule,
+    copilot_description,
+    copilot_names,
+    copilot_parameters,
+)
 
 RULE = NameRule(PLAIN, 64, "tool")
 STRICT = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), 20, "argument")
@@ -137,3 +147,22 @@ def test_names_are_unique_and_allowed_whatever_servers_and_tools_are_called(tool
     assert names.keys() == set(tools)
     assert len(set(names.values())) == len(names)
     assert all(ALLOWED.fullmatch(name) for name in names.values())
+
+
+@pytest.mark.parametrize(
+    ("definition", "description"),
+    [
+        ({"description": "D", "title": "T"}, "D"),
+        ({"description": " ", "title": "T", "annotations": {"title": "A"}}, "T"),
+        ({"description": 5, "annotations": {"title": "A"}}, "A"),
+        ({"annotations": "A"}, "The tool t of the MCP server s."),
+    ],
+)
+def test_a_tool_has_some_words_for_the_model(definition: dict[str, object], description: str) -> None:
+    assert copilot_description(("s", "t"), definition) == description
+
+
+@pytest.mark.parametrize("schema", [None, "x", [], {"type": "object"}])
+def test_a_schema_has_properties(schema: object) -> None:
+    assert copilot_parameters(schema) == {"type": "object", "properties": {}}
+    assert copilot_parameters({"properties": {"a": {}}, "x": 1}) == {"type": "object", "properties": {"a": {}}, "x": 1}

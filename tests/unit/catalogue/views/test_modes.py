@@ -1,4 +1,4 @@
-"""modes.py and known_clients.py"""
+"""modes.py, known_clients.py, api.py"""
 
 import time
 from collections.abc import AsyncIterator

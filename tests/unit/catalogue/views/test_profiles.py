@@ -1,4 +1,4 @@
-"""profiles.py, and tools under other names and descriptions"""
+"""profiles.py, api.py: profiles, and tools under other names and descriptions"""
 
 import json
 from pathlib import Path
@@ -61,6 +61,7 @@ async def test_a_profile_has_its_servers_and_of_those_its_tools(tmp_path: Path, 
     async with hub_parts(tmp_path, **world(profiles={"work": WORK})) as parts:
         assert parts.profiles.includes(SessionState("s", profile="work"), server, tool) is is_in
         assert parts.profiles.includes(SessionState("s"), server, tool)
+        assert [parts.profiles.names_tools(*each) for each in (("work", "a"), ("work", "b"), ("gone", "a"))] == [True, False, False]
 
 
 async def test_a_profile_without_a_server_has_none_of_its_skills(tmp_path: Path) -> None:
@@ -68,6 +69,14 @@ async def test_a_profile_without_a_server_has_none_of_its_skills(tmp_path: Path)
     async with hub_parts(tmp_path, **world(profiles={"work": WORK})) as parts:
         state = SessionState("s", profile="work")
         assert (parts.profiles.includes_skill(state, "a", skill), parts.profiles.includes_skill(state, "b", skill)) == (True, False)
+
+
+@pytest.mark.parametrize(("named", "is_in"), [(["x"], True), (["skill://x/SKILL.md"], True), (["y"], False), ([], False)])
+async def test_a_profile_has_those_of_a_server_s_skills_that_it_names(tmp_path: Path, named: list[str], is_in: bool) -> None:
+    skill = Skill("skill://x/SKILL.md", "x", "", None, "", Raw(b"{}"))
+    async with hub_parts(tmp_path, **world(profiles={"work": {"skills": {"a": named}}})) as parts:
+        state = SessionState("s", profile="work")
+        assert [parts.profiles.includes_skill(state, server, skill) for server in ("a", "b")] == [is_in, True]
 
 
 async def test_a_profile_that_names_no_servers_has_all(tmp_path: Path) -> None:

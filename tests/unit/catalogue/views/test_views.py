@@ -1,4 +1,4 @@
-"""views.py: tools that are called without being listed, and how what a session sees changes."""
+"""views.py, meta_calls.py: tools that are called without being listed, and how what a session sees changes."""
 
 import asyncio
 import json

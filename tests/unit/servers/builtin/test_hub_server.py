@@ -18,7 +18,7 @@ from tooltray.servers.builtin.hub_server import COLLECT_FEEDBACK, NAME, HubServe
 
 GITHUB = ServerSnapshot("github", "stdio", "npx server", ServerState.RUNNING, is_default=True, description="Code", tool_count=3)
 NOT_FOUND = Problem(Phrase("command '{command}' not found", command="x"), Phrase("looked in {folders}", folders="/bin"), "Install it.")
-BROKEN = ServerSnapshot("broken", "stdio", "x", ServerState.ERROR, is_disabled=True, problem=NOT_FOUND)
+BROKEN = ServerSnapshot("broken", "stdio", "x", ServerState.ERROR, is_disabled=True, problem=NOT_FOUND, is_listed=False)
 
 
 class Switch:
@@ -98,7 +98,7 @@ async def test_the_servers_are_listed_with_their_states(hub: HubServer) -> None:
     assert result["structuredContent"] == {
         "servers": [
             {"name": "github", "state": "running", "transport": "stdio", "tools": 3},
-            {"name": "broken", "state": "error", "transport": "stdio", "tools": 0},
+            {"name": "broken", "state": "error", "transport": "stdio", "tools": None},
         ]
     }
     assert result["content"][0]["text"] == json.dumps(result["structuredContent"], indent=2)
@@ -109,7 +109,7 @@ async def test_the_status_of_one_server_says_what_is_wrong_and_what_can_be_done(
         "name": "broken",
         "state": "error",
         "transport": "stdio",
-        "tools": 0,
+        "tools": None,
         "startsWithHub": False,
         "disabled": True,
         "problem": {"title": "command 'x' not found", "message": "looked in /bin", "hint": "Install it."},

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.fakes.modes import has_mode
 from tests.unit.servers.confinement.test_watches import Servers
 
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
@@ -240,6 +241,7 @@ def installed(ahead: Preparation, package: str, bins: object, *, program: str) -
         (("npx", "-y", "@a/notes@1.2", "--stdio", "/x"), ("@a/notes@1.2",), ("--stdio", "/x")),
         (("/usr/bin/npx", "--yes", "--", "notes"), ("notes",), ()),
         (("npm", "exec", "-y", "notes", "--", "a"), ("notes",), ("--", "a")),
+        (("npm", "x", "notes", "a"), ("notes",), ("a",)),
         (("npx", "-p", "a", "--package=b", "run", "x"), ("a", "b"), ("x",)),
     ],
 )
@@ -263,13 +265,14 @@ def test_a_package_of_npx_is_installed_into_a_folder_of_its_own(
             ("--python", "3.12", "--with", "extra", "--", "big[all]"),
             "notes",
         ),
-        (("uv", "tool", "run", "-q", "notes"), ("notes",), "notes"),
+        (("uv", "tool", "run", "notes", "-q"), ("notes",), "notes"),
     ],
 )
 def test_a_package_of_uvx_is_installed_as_a_tool(tmp_path: Path, words: tuple[str, ...], args: tuple[str, ...], program: str) -> None:
     ahead = ahead_of(tmp_path, *words)
     assert (ahead.command, ahead.args[-len(args) :]) == ("uv", args)
     ahead.begin()
+    assert has_mode(ahead.folder, 0o700)
     (ahead.folder / "bin").mkdir()
     (ahead.folder / "tools").mkdir()
     (ahead.folder / "tools" / program).touch()

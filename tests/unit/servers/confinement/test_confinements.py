@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import tooltray_confine.landlock
+from tooltray.config.settings.confinement import Confinement
+from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.servers.confinement import confinements
 from tooltray.servers.confinement.confinements import (
     BUBBLEWRAP_FAILS,
@@ -19,6 +21,7 @@ from tooltray.servers.confinement.confinements import (
     NO_SIGNALS,
     NO_WINDOWS,
     NOT_HERE,
+    Confinements,
     Support,
     can_confine,
     can_have_hosts,
@@ -54,6 +57,30 @@ MAC = Support("darwin", sandbox_exec="/usr/bin/sandbox-exec")
 )
 def test_a_card_says_what_is_missing_and_no_more(files, network, here: Support, sentences: list[str]):
     assert list(missing(files, network, here)) == sentences
+
+
+@pytest.mark.parametrize(("here", "is_possible"), [(FULL, True), (MAC, True), (Support("windows"), False)])
+def test_a_sandbox_counts_where_this_computer_has_one(here: Support, is_possible: bool) -> None:
+    found, own = Confinements(support=here), Confinement(files="own")
+    assert [found.applies(chosen) for chosen in (Confinement(), own)] == [False, is_possible]
+    cards = [found.of("s", MCPServerConfig(command="x", confinement=chosen)) for chosen in (Confinement(), own)]
+    assert [card and card.is_in_vain for card in cards] == [False, not is_possible]
+    entries: list[dict[str, Any]] = [{"command": "x"}, {"command": "docker"}, {"command": "./docker"}, {"url": "http://x"}]
+    configs = [MCPServerConfig.model_validate(entry) for entry in entries]
+    assert [found.suits(config) for config in configs] == [is_possible, False, is_possible, False]
+    assert found.of("s", configs[3]) is None
+
+
+def test_what_a_server_did_not_get_at_its_start_is_on_its_card() -> None:
+    found = Confinements(support=FULL)
+    found.note_left_out("s", ("x is not there",))
+    missed = [found.of(name, MCPServerConfig(command="x", confinement=Confinement(files="own"))) for name in ("s", "other")]
+    assert [card and card.missing for card in missed] == [("x is not there",), ()]
+
+
+def test_files_need_landlock() -> None:
+    supports = (FULL, Support("linux", 0, True, "/usr/bin/bwrap"), MAC, Support())
+    assert [Confinements(support=each).here.files for each in supports] == [True, False, True, False]
 
 
 def test_some_hosts_need_rules_for_tcp():

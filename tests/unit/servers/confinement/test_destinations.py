@@ -9,12 +9,18 @@ from hypothesis import strategies as st
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.confinement.destinations import Destination, HostList, entry_for, read_destination, read_pattern
 
+LONG = "a" * 63 + ".a" * 95
+"""A name, and its first label, as long as they may be."""
+
 
 @pytest.mark.parametrize(
     ("authority", "host", "port"),
     [
         ("api.example.org:443", "api.example.org", 443),
         ("API.Example.ORG.:8443", "api.example.org", 8443),
+        ("a:1", "a", 1),
+        ("a:65535", "a", 65535),
+        (LONG + ":443", LONG, 443),
         ("127.0.0.1:80", "127.0.0.1", 80),
         ("2130706433:80", "127.0.0.1", 80),
         ("0x7f.1:80", "127.0.0.1", 80),
@@ -24,7 +30,8 @@ from tooltray.servers.confinement.destinations import Destination, HostList, ent
     ],
 )
 def test_a_host_has_one_spelling(authority: str, host: str, port: int) -> None:
-    assert read_destination(authority) == Destination(host, port)
+    assert read_destination(authority) == read_destination(authority, 7) == Destination(host, port)
+    assert read_destination("a", 7) == Destination("a", 7)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +47,7 @@ def test_a_host_has_one_spelling(authority: str, host: str, port: int) -> None:
             "[::g]:1",
             "[example.org]:443",
             "x" * 64 + ":443",
-            "a." * 127 + "b:443",
+            "aa" + ".a" * 126 + ":443",
             "example.org/:443",
         ),
     ],

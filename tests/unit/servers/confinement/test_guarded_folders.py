@@ -68,8 +68,31 @@ def test_a_folder_with_keys_in_it_is_not_opened_as_a_whole(tmp_path: Path) -> No
         assert places.may_be_opened(f"{home}/{folder}")
     for folder in (f"{home}/certs", f"{home}/.ssh", f"{home}/.config", f"{home}/.cache", str(home), str(home.parent)):
         assert not places.may_be_opened(folder)
-    for folder in ("/etc", "/usr", "/usr/share", "/proc/7/x", "/sys/kernel", "/dev/pts"):
+    assert places.may_be_opened("/not/there")
+    for folder in ("/", "/etc", "/usr", "/usr/share", "/proc/7/x", "/sys/kernel", "/dev/pts"):
         assert not places.may_be_opened(folder)
+
+
+def test_folders_are_looked_at_once_until_they_are_to_be_looked_at_again(tmp_path: Path) -> None:
+    places, folder = PrivatePlaces(guarded_in(tmp_path)), tmp_path / "new"
+    assert (places.is_folder(str(folder)), places.may_be_opened(str(folder))) == (False, True)
+    folder.mkdir()
+    (folder / "id_rsa").touch()
+    assert (places.is_folder(str(folder)), places.may_be_opened(str(folder))) == (False, True)
+    places.look_again()
+    assert (places.is_folder(str(folder)), places.may_be_opened(str(folder))) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_private"),
+    [
+        *((name, True) for name in (".env", ".env.local", "id_ed25519", "a.kdbx", "my-key.pem", "credentials", ".ssh/known_hosts")),
+        *((name, False) for name in ("env", ".environment", "notes.pem", "credentials.txt", ".ssh2", "notes")),
+    ],
+)
+def test_files_with_keys_are_private_by_their_name_or_their_place(tmp_path: Path, name: str, *, is_private: bool) -> None:
+    guarded = guarded_in(tmp_path)
+    assert PrivatePlaces(guarded).is_private(f"{guarded.home}/{name}") is is_private
 
 
 @pytest.mark.parametrize(("path", "inside"), [("/a", True), ("/a/b/c", True), ("/ab", False), ("/b/a", False), ("/", False), ("a", False)])

@@ -1,4 +1,4 @@
-"""host_proxies.py, proxy_connection.py, outward.py: a server reaches its hosts, and by no trick another one."""
+"""host_proxies.py, proxy_requests.py, outward.py: a server reaches its hosts, and by no trick another one."""
 
 import asyncio
 import logging

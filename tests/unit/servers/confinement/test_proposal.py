@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from tooltray.foundation.snapshots.confinement import Files, SeenThing, WatchProposal
 from tooltray.servers.confinement import proposal
 from tooltray.servers.confinement.guarded_folders import GuardedFolders, PrivatePlaces
-from tooltray.servers.confinement.proposal import MOST_FOLDERS, Proposer, Watched, fewest, is_text, printable, split, without_nested
+from tooltray.servers.confinement.proposal import (
+    MOST_FOLDERS,
+    MOST_SHOWN,
+    Proposer,
+    Watched,
+    fewest,
+    is_text,
+    printable,
+    split,
+    without_nested,
+)
 
 
 def test_a_report_is_read_as_it_grows_and_a_line_that_is_cut_waits_for_its_end(tmp_path: Path) -> None:
@@ -59,7 +69,7 @@ def deep(folder: str) -> bool:
 
 
 def test_several_files_of_one_folder_stand_for_it_and_few_for_themselves() -> None:
-    assert fewest(["/p/a/1", "/p/a/2", "/p/a/3", "/p/b/1", "/q"], deep) == {"/p/a", "/p/b/1", "/q"}
+    assert fewest(["/p/a/1", "/p/a/2", "/p/a/3", "/p/b/1", "/p/b/2", "/q"], deep) == {"/p/a", "/p/b/1", "/p/b/2", "/q"}
 
 
 def test_what_may_not_be_opened_stays_as_single_files() -> None:
@@ -198,6 +208,20 @@ def test_what_a_proxy_cannot_carry_opens_the_network_and_says_why(seen: Seen) ->
         SeenThing("dgram", "192.0.2.1:443"), SeenThing("bind", "0.0.0.0:80"), SeenThing("connect", "127.0.0.1:5432"),
     )  # fmt: skip
     assert found.refused == ()
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1:80", "0.0.0.0:80", "[::1]:80", "[::]:80"])
+def test_this_computer_itself_is_reached_by_no_proxy(seen: Seen, peer: str) -> None:
+    assert seen("connect", peer).proposed.network == "open"
+
+
+def test_a_long_list_is_shown_from_its_beginning(seen: Seen) -> None:
+    seen("connect", *(f"127.0.0.1:{number}" for number in range(10_000, 10_000 + MOST_SHOWN + 1)))
+    seen("setuid", *(f"/x/{number}" for number in range(10_000, 10_000 + MOST_SHOWN + 1)))
+    found = seen.proposed
+    assert (len(found.opens_network), len(found.refused), found.refused_count) == (MOST_SHOWN, MOST_SHOWN, MOST_SHOWN + 1)
+    assert found.refused[-1] == SeenThing("setuid", f"/x/{10_000 + MOST_SHOWN - 1}")
+    assert [thing.kind for thing in seen.proposer.shown(seen.watched)] == ["connect"] * MOST_SHOWN
 
 
 def test_local_sockets_and_special_rights_are_refused_by_every_profile(seen: Seen) -> None:

@@ -1,9 +1,13 @@
 """proxy_requests.py: heads are read strictly, and written anew."""
 
+import asyncio
+
 import pytest
 
 from tooltray.servers.confinement.destinations import Destination
-from tooltray.servers.confinement.proxy_requests import read_request
+from tooltray.servers.confinement.proxy_requests import MAX_TRAILER_LINES, PIECE_BYTES, pass_all, pass_body, read_request
+
+GET, HOST = "GET http://example.org/ HTTP/1.1", "Host: example.org"
 
 
 def head(*lines: str) -> bytes:
@@ -14,6 +18,7 @@ def test_a_tunnel_has_a_host_and_a_port_and_may_have_headers() -> None:
     request = read_request(head("CONNECT Example.org:443 HTTP/1.1", "Host: whatever", "Proxy-Authorization: Basic x"))
     assert (request.destination, request.is_tunnel, request.authorization) == (Destination("example.org", 443), True, "Basic x")
     assert "Basic" not in repr(request)
+    assert read_request(head("CONNECT example.org:443 HTTP/1.0")).authorization == ""
 
 
 def test_what_is_meant_for_one_hop_goes_no_further() -> None:
@@ -47,6 +52,8 @@ def test_what_is_meant_for_one_hop_goes_no_further() -> None:
     ("lines", "length"),
     [
         (["GET http://example.org HTTP/1.0"], 0),
+        (["GET http://example.org?a HTTP/1.1", HOST, "Content-Length: 0"], 0),
+        (["GET http://example.org/ HTTP/1.1", HOST, "content-length: 123456789012345678"], 123456789012345678),
         (["GET HTTP://EXAMPLE.org:80/ HTTP/1.1", "Host: example.org."], 0),
         (["POST http://example.org/ HTTP/1.1", "host: example.org", "Transfer-Encoding: Chunked"], None),
     ],
@@ -55,9 +62,6 @@ def test_a_body_ends_where_its_head_says(lines: list[str], length: int | None) -
     request = read_request(head(*lines))
     assert request.length == length
     assert b"Host: example.org\r\n" in request.head_for_next()
-
-
-GET, HOST = "GET http://example.org/ HTTP/1.1", "Host: example.org"
 
 
 @pytest.mark.parametrize(
@@ -77,3 +81,65 @@ GET, HOST = "GET http://example.org/ HTTP/1.1", "Host: example.org"
 def test_what_can_be_read_in_two_ways_is_no_request(lines: list[str]) -> None:
     with pytest.raises(ValueError):
         read_request(head(*lines))
+
+
+class Sink:
+    """What is written; stands in for a StreamWriter."""
+
+    def __init__(self) -> None:
+        self.written = b""
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+
+    async def drain(self) -> None:
+        pass
+
+
+def source_of(data: bytes) -> asyncio.StreamReader:
+    source = asyncio.StreamReader()
+    source.feed_data(data)
+    source.feed_eof()
+    return source
+
+
+TRAILER = b"X: y\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "length", "passed", "rest"),
+    [
+        (b"bodymore", 4, b"body", b"more"),
+        (b"x" * (PIECE_BYTES + 1), PIECE_BYTES + 1, b"x" * (PIECE_BYTES + 1), b""),
+        (b"more", 0, b"", b"more"),
+        (b"3 ;ext\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\nmore", None, b"3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n", b"more"),
+        (b"0\r\n" + TRAILER * (MAX_TRAILER_LINES - 1) + b"\r\nmore", None, b"0\r\n\r\n", b"more"),
+    ],
+)
+async def test_a_body_is_passed_on_to_its_end_and_no_further(sent: bytes, length: int | None, passed: bytes, rest: bytes) -> None:
+    source, sink = source_of(sent), Sink()
+    await pass_body(source, sink, length)  # type: ignore[arg-type]
+    assert (sink.written, await source.read()) == (passed, rest)
+
+
+@pytest.mark.parametrize(
+    ("sent", "length", "error"),
+    [
+        (b"bod", 4, EOFError),
+        (b"3\r\nab", None, EOFError),
+        (b"3\r\nabcd\r\n0\r\n\r\n", None, ValueError),
+        (b"x\r\n", None, ValueError),
+        (b"1234567890123\r\n", None, ValueError),
+        (b"1;" + b"x" * 2**17 + b"\r\na\r\n0\r\n\r\n", None, ValueError),
+        (b"0\r\n" + TRAILER * MAX_TRAILER_LINES + b"\r\n", None, ValueError),
+    ],
+)
+async def test_a_body_that_is_cut_or_malformed_is_an_error(sent: bytes, length: int | None, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        await pass_body(source_of(sent), Sink(), length)  # type: ignore[arg-type]
+
+
+async def test_what_has_no_length_is_passed_on_whole() -> None:
+    sink = Sink()
+    await pass_all(source_of(b"x" * (PIECE_BYTES + 1)), sink)  # type: ignore[arg-type]
+    assert sink.written == b"x" * (PIECE_BYTES + 1)

@@ -280,7 +280,7 @@ async def test_a_confined_server_runs_unconfined_and_gets_more_only_by_a_persons
     with asked_by(PERSON):
         await verbs.api.watch_server("s", 60.0)
     verbs.does(("connect", "192.0.2.1:443"))
-    await verbs.api.stop_watching("s")
+    assert (await verbs.api.stop_watching("s")).state == "done"
     with asked_by(UNATTENDED), pytest.raises(Denied, match="Letting a server do more"):
         await verbs.api.apply_proposal("s")
     with asked_by(PERSON):

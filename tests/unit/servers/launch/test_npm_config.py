@@ -11,6 +11,7 @@ from tests.end2end.processes import wait_until
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.programs import resource
 from tooltray.servers.launch.npm_config import (
+    CLOCK_SLACK_S,
     HEAD_BYTES,
     MIRROR,
     NpmConfiguration,
@@ -267,9 +268,10 @@ def test_npmrc_counts_too(tmp_path: Path) -> None:
 
 
 def test_a_log_of_an_earlier_run_is_not_this_ones(tmp_path: Path) -> None:
-    written(tmp_path / ".npm" / "_logs" / "a.log", at=NOW - 60)
+    log = written(tmp_path / ".npm" / "_logs" / "a.log", at=NOW)
     written(tmp_path / ".npm" / "_logs" / "note.txt")
-    assert newest_log("npx", ["pkg"], {"HOME": str(tmp_path)}, since=NOW) == ""
+    for since, found in ((NOW + CLOCK_SLACK_S, log), (NOW + CLOCK_SLACK_S + 1, "")):
+        assert newest_log("npx", ["pkg"], {"HOME": str(tmp_path)}, since=since) == found
 
 
 def test_a_log_that_cannot_be_read_or_names_the_package_too_late_is_passed_over(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What servers get of a person's environment, from their settings to what is run."""
+"""child_environment.py, variable_sources.py: what servers get of a person's environment, from their settings to what is run."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""api.py, and the pages of logs in files."""
+"""api.py, log_reader.py: the pages of logs in files."""
 
 import json
 from collections.abc import AsyncIterator
@@ -67,7 +67,9 @@ async def test_the_hubs_own_log_is_read_from_its_files(parts: HubParts, logs: Lo
         record = {"timestamp": f"{day[:10]}T10:00:00.000Z", "component": "c", "event": "log", "summary": text}
         (parts.home.logs / f"tooltray-{day}.jsonl").write_text(json.dumps(record, separators=(",", ":")) + "\n")
     assert texts(await logs.get_log("hub")) == ["c: first", "c: second", "c: third"]
-    assert texts(await logs.get_log("hub", limit=0)) == ["c: third"]
+    last = await logs.get_log("hub", limit=0)
+    assert texts(last) == ["c: third"]
+    assert texts(await logs.get_log("hub", before=last.before)) == ["c: first", "c: second"]
 
 
 async def test_where_nothing_was_kept_yet_a_page_is_empty_and_a_server_that_is_not_there_is_said(logs: LogsApi) -> None:
@@ -75,6 +77,11 @@ async def test_where_nothing_was_kept_yet_a_page_is_empty_and_a_server_that_is_n
     for source in ("server:gone", "messages:gone", "elsewhere"):
         with pytest.raises(NotFound):
             await logs.get_log(source)
+
+
+async def test_the_log_of_a_server_that_was_removed_can_still_be_read(parts: HubParts, logs: LogsApi) -> None:
+    parts.log_keeper.keep("gone", "last words")
+    assert texts(await logs.get_log("server:gone")) == ["last words"]
 
 
 async def test_what_makes_no_sense_is_refused(logs: LogsApi) -> None:

@@ -29,8 +29,8 @@ DAY_S = 86400.0
 NOW = 1_795_600_000.0
 
 
-def found(lines: object) -> list[tuple[int, int, bytes]]:
-    return [(each.start, each.end, each.line) for each in lines if isinstance(each, Found)]  # type: ignore[attr-defined]
+def found(lines: object) -> list[tuple[int, int, bytes, bool]]:
+    return [(each.start, each.end, each.line, each.is_cut) for each in lines if isinstance(each, Found)]  # type: ignore[attr-defined]
 
 
 @given(
@@ -47,7 +47,7 @@ def test_lines_are_the_same_backwards_and_forwards_whatever_the_chunks(
     expected, at = [], 0
     for line in lines:
         if line:
-            expected.append((at, at + len(line) + 1, line[:longest]))
+            expected.append((at, at + len(line) + 1, line[:longest], len(line) > longest))
         at += len(line) + 1
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_files, "CHUNK_BYTES", chunk)
@@ -72,13 +72,13 @@ def test_a_piece_in_which_nothing_can_be_wanted_is_passed_over(tmp_path: Path) -
     path = tmp_path / "a.log"
     path.write_bytes(b"one\ntwo\n")
     assert found(lines_before(path, 8, lambda piece: True)) == found(lines_from(path, 0, lambda piece: True)) == []
-    assert found(lines_before(path, 8, lambda piece: b"two" not in piece)) == [(4, 8, b"two"), (0, 4, b"one")]
+    assert found(lines_before(path, 8, lambda piece: b"two" not in piece)) == [(4, 8, b"two", False), (0, 4, b"one", False)]
 
 
 def test_a_file_that_was_truncated_is_read_from_its_start(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(b"new\n")
-    assert found(lines_from(path, 5000)) == found(lines_before(path, 5000)) == [(0, 4, b"new")]
+    assert found(lines_from(path, 5000)) == found(lines_before(path, 5000)) == [(0, 4, b"new", False)]
 
 
 def seconds(line: bytes) -> float:

@@ -53,6 +53,15 @@ async def test_the_last_lines_are_written_at_the_end(tmp_path: Path) -> None:
     assert sorted(kept.told) == ["server:a", "server:b"]
 
 
+async def test_old_files_go_with_the_first_lines_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, removals = Kept(tmp_path), []
+    monkeypatch.setattr(kept.files, "remove_old", lambda: removals.append(kept.text("a")))
+    for _ in range(2):
+        kept.keeper.keep("a", "line")
+        await kept.keeper.flush()
+    assert removals == [""]
+
+
 async def test_a_disk_that_refuses_is_said_until_it_takes_lines_again(tmp_path: Path) -> None:
     (tmp_path / "servers").write_text("no folder")
     kept = Kept(tmp_path / "servers")

@@ -41,6 +41,10 @@ LINES = {
     '{"level":10,"msg":"x"}': "debug",
     '{"time":"2026","msg":"a long text","severity":"WARNING"}': "warning",
     '{"msg":"INFO of something"}': "",
+    f'{{"msg":"{"x" * 3900}","level":"error"}}': "error",
+    f'{{"msg":"{"x" * 4000}","level":"error"}}': "",
+    f"{'x' * 230} ERROR": "error",
+    f"{'x' * 240} ERROR": "",
     'time=2026-11-25T19:15:13Z level=warn msg="retry"': "warning",
     'ts=1 lvl=eror msg="x"': "error",
     "<3>kernel says level=3": "error",
@@ -128,7 +132,8 @@ def test_a_mark_has_its_state_and_why() -> None:
 
 def test_half_a_line_is_shown_as_what_it_is() -> None:
     assert read("lf a line of a full disk") == LogLine("1:0", 0.0, "lf a line of a full disk", is_cut=True)
-    assert read(b"2026-11-25T09:46:40.123Z") == LogLine("1:0", AT, "")
+    for end in (b"", b" ", b" |"):
+        assert read(b"2026-11-25T09:46:40.123Z" + end) == LogLine("1:0", AT, "")
     assert read("") is None
 
 

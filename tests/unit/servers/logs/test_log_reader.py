@@ -128,9 +128,10 @@ def test_what_is_no_line_is_left_out_and_text_of_other_scripts_is_found(tmp_path
 def test_a_log_without_files_and_one_that_was_rotated_away_are_no_error(read: Read, tmp_path: Path) -> None:
     nothing = LogReader([], SERVER_FORMAT, LogFilter())
     assert nothing.older(None, 9) == LogPage()
-    assert LogReader([], SERVER_FORMAT, LogFilter()).newer(checked_place("1:5"), 9).after == "1:5"
+    assert LogReader([], SERVER_FORMAT, LogFilter()).newer(checked_place("1:5"), 9) == LogPage(before="1:5", after="1:5")
     only = [write(tmp_path / "5", ["left"])]
-    assert texts(LogReader(only, SERVER_FORMAT, LogFilter()).newer(checked_place("1:5000"), 9)) == ["left"]
+    page = LogReader(only, SERVER_FORMAT, LogFilter()).newer(checked_place("1:5000"), 9)
+    assert (texts(page), page.before, page.after) == (["left"], "5:0", f"5:{page.total_bytes}")
     assert LogReader(only, SERVER_FORMAT, LogFilter()).older(checked_place("1:5000"), 9).lines == ()
 
 

@@ -187,12 +187,13 @@ async def test_a_modern_client_hears_only_what_its_calls_in_flight_ask_for(world
 
 
 async def test_the_level_of_a_call_is_the_servers_until_the_call_ends(world: World) -> None:
-    server = await world.run("a")
+    server, _ = await world.run("a"), await world.run("b")
     await world.set(legacy_client(), "error")
     async with world.levels.during(named("debug", Client()), server):
         assert world.told("a") == ["error", "debug"]
+        await world.set(legacy_client(), "alert")
     await world.done()
-    assert world.told("a") == ["error", "debug", "error"]
+    assert (world.told("a"), world.told("b")) == (["error", "debug", "error"], ["error"])
 
 
 async def test_calls_that_name_the_same_level_again_cost_nothing(world: World) -> None:

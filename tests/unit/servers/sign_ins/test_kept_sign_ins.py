@@ -1,4 +1,4 @@
-"""token_store.py, sign_ins.py: where the tokens of a sign-in are kept, and what becomes of them where they cannot be."""
+"""tokens.py, sign_ins.py: where the tokens of a sign-in are kept, and what becomes of them where they cannot be."""
 
 from pathlib import Path
 from typing import Any

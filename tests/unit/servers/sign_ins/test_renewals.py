@@ -1,4 +1,4 @@
-"""server_access.py, sign_ins.py: tokens over time are renewed without a word, or a person is asked again."""
+"""server_access.py, sign_ins.py, authorization_client.py: tokens over time are renewed without a word, or a person is asked again."""
 
 import asyncio
 from functools import partial

@@ -1,4 +1,4 @@
-"""transports.py"""
+"""transport_table.py"""
 
 import json
 import shlex

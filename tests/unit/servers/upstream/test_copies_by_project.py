@@ -1,4 +1,4 @@
-"""copies_by_project.py, managed_server.py: one server with a copy for each project. Driven through ServerManager, which makes it."""
+"""copies_by_project.py, server_copy.py, managed_server.py: one server with a copy for each project."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""http_connections.py, certificate_trust.py: HTTP to one server: URLs, headers, trust, proxies, and errors in words."""
+"""http_connections.py, certificate_trust.py, http_failures.py: HTTP to one server: URLs, headers, trust, proxies, and errors in words."""
 
 import asyncio
 import contextlib

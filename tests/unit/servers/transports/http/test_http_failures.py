@@ -19,11 +19,13 @@ from tooltray.servers.transports.http.http_failures import (
     failure_of,
     is_lost_session,
     may_be_lost_session,
+    may_be_older,
     refusal,
     retry_after_s,
     status_failure,
 )
 
+ERROR = b'{"error":{"code":1}}'
 AT = URL("https://far.example/mcp?key=hidden")
 
 
@@ -32,7 +34,8 @@ def said(status: int, body: bytes = b"", **headers: str) -> str:
     return str(json.loads(bytes(refusal("far", status, "Reason", named, body, url=AT).error))["message"])
 
 
-def test_an_error_carries_its_status_for_programs() -> None:
+def test_an_error_is_passed_on_and_one_in_words_carries_its_status_for_programs() -> None:
+    assert bytes(refusal("far", 500, "", {}, b'{"error":{"code":1,"message":"m"}}', url=AT).error) == b'{"code":1,"message":"m"}'
     assert json.loads(bytes(refusal("far", 500, "", {}, b"", url=AT).error))["data"] == {"httpStatus": 500}
 
 
@@ -42,6 +45,8 @@ def test_an_error_carries_its_status_for_programs() -> None:
         (b'{"error":"invalid","error_description":"the key is old"}', "the key is old"),
         (b'{"error":{"message":"deep"}}', "deep"),
         (b'{"detail":"Not allowed"}', "Not allowed"),
+        (b'{"message":5,"detail":"Not allowed"}', "Not allowed"),
+        (b'{"error":"invalid"}', "invalid"),
         (b'{"other":1}', '{"other":1}'),
         (b"[1]", "[1]"),
         (b"no json", "no json"),
@@ -72,6 +77,13 @@ def test_no_secret_is_in_the_words_of_a_refusal() -> None:
     assert reply.words == "server 'far' answered with HTTP 500: ***"
 
 
+@pytest.mark.parametrize(
+    ("after", "words"), [("7", "HTTP 429, try again after 7 s"), ("0", "HTTP 429, try again after 0 s"), ("", "HTTP 429")]
+)
+def test_a_server_that_is_asked_too_often_says_when_to_come_again(after: str, words: str) -> None:
+    assert said(429, Retry_After=after) == f"server 'far' is asked too often ({words})"
+
+
 def test_a_page_for_browsers_is_not_shown() -> None:
     assert said(502, b"<html>", Content_Type="text/html") == "server 'far' answered with HTTP 502 Reason"
 
@@ -82,15 +94,15 @@ def test_a_wrong_url_is_said_without_its_query(status: int) -> None:
 
 
 def test_a_sign_in_says_what_the_server_asks_for_even_beside_a_json_rpc_error() -> None:
+    assert said(403, WWW_Authenticate="x" * 501) == f"server 'far' refuses access (HTTP 403) ({'x' * 500})"
     message = said(401, b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"who?"}}', WWW_Authenticate="Bearer")
     assert message.startswith("server 'far' wants a sign-in (HTTP 401) (Bearer)")
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{", b'{"error":"x"}', b'{"error":{"code":"x"}}', b'{"result":{}}', b'{"error":{"code":1}}' + b" " * 70000]
-)
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"error":"x"}', b'{"error":{"code":"x"}}', b'{"result":{}}', ERROR.ljust(65537)])
 def test_what_is_no_json_rpc_error_is_none(body: bytes) -> None:
     assert error_in(body) == NOTHING
+    assert bytes(error_in(b" " + ERROR.ljust(65535))) == b'{"code":1}'
 
 
 @pytest.mark.parametrize(
@@ -119,6 +131,14 @@ def test_a_lost_session_is_told_from_other_errors(status: int, body: bytes, is_l
 
 
 @pytest.mark.parametrize(
+    ("status", "body", "is_older"),
+    [(400, b"", True), (404, b"x", True), (405, b"", True), (401, b"", False), (500, b"", False), (404, ERROR, False)],
+)
+def test_a_server_that_knows_only_the_older_transport_is_told_from_one_that_refuses(status: int, body: bytes, is_older: bool) -> None:
+    assert may_be_older(status, body) is is_older
+
+
+@pytest.mark.parametrize(
     ("status", "body", "may_be_lost"),
     [
         (400, b"", True),
@@ -132,41 +152,68 @@ def test_a_lost_session_is_told_from_other_errors(status: int, body: bytes, is_l
         (401, b"unknown session", False),
         (413, b"", False),
         (429, b"", False),
-        (502, b"session", False),
+        (399, b"", False),
+        (499, b"", True),
+        (500, b"session", False),
     ],
 )
 def test_a_refused_request_may_have_lost_its_session_unless_something_else_is_known(status: int, body: bytes, may_be_lost: bool) -> None:
     assert may_be_lost_session(status, body, Raw(b"7")) is may_be_lost
 
 
+def key_of(host: str, port: int = 443) -> Any:
+    return type("Key", (), {"host": host, "port": port, "ssl": True})()
+
+
+class Refused(OSError):
+    """The error for a name with several addresses, which has only a text; or one of TLS."""
+
+    reason = "WRONG_VERSION_NUMBER"
+
+
 @pytest.mark.parametrize(
-    ("error", "is_unreachable"),
+    ("error", "reason", "is_unreachable"),
     [
-        (aiohttp.ConnectionTimeoutError(), True),
-        (aiohttp.ServerDisconnectedError(), False),
-        (aiohttp.ClientPayloadError(), False),
-        (aiohttp.ClientResponseError(None, (), status=400), False),  # type: ignore[arg-type]
-        (ConnectionResetError(), False),
+        (aiohttp.ConnectionTimeoutError(), "no connection to https://far.example/mcp in time", True),
+        (aiohttp.ServerDisconnectedError(), "it closed the connection without an answer", False),
+        (aiohttp.ClientPayloadError(), "the connection broke in the middle of its answer", False),
+        (aiohttp.ClientResponseError(None, (), status=400), "its response is not valid HTTP (status 400)", False),  # type: ignore[arg-type]
+        (ConnectionResetError(), "the connection broke (ConnectionResetError)", False),
+        (ConnectionResetError(104, AT), "the connection broke (Connection reset by peer)", False),
+        (
+            aiohttp.ClientConnectorError(key_of("far.example"), OSError(113, "No route to host")),
+            "no connection to https://far.example/mcp: No route to host",
+            True,
+        ),
+        (aiohttp.ClientConnectorError(key_of("far.example"), Refused()), "no connection to https://far.example/mcp: Refused", True),
+        (
+            aiohttp.ClientConnectorError(key_of("far.example"), Refused("Multiple: Refused, Refused")),
+            "the connection to https://far.example/mcp was refused",
+            True,
+        ),
+        (
+            aiohttp.ClientConnectorSSLError(key_of("far.example"), OSError(1, "wrong")),
+            "no encrypted connection to https://far.example/mcp: PermissionError",
+            True,
+        ),
+        (
+            aiohttp.ClientConnectorSSLError(key_of("far.example"), Refused()),
+            "no encrypted connection to https://far.example/mcp: wrong version number",
+            True,
+        ),
+        (
+            aiohttp.ClientProxyConnectionError(key_of("proxy.example", 3128), OSError()),
+            "the proxy proxy.example:3128 cannot be reached: no connection",
+            True,
+        ),
     ],
 )
-def test_each_error_has_words_that_show_no_secret(error: Any, is_unreachable: bool) -> None:
+def test_each_error_has_words_that_show_no_secret(error: Any, reason: str, is_unreachable: bool) -> None:
     found = explain_error(error, AT)
-    assert found.reason
-    assert "hidden" not in found.reason
-    assert found.is_unreachable is is_unreachable
-
-
-def test_a_network_that_leads_nowhere_is_said_in_the_system_s_words() -> None:
-    key: Any = type("Key", (), {"host": "far.example", "port": 443, "ssl": True})()
-    error = aiohttp.ClientConnectorError(key, OSError(113, "No route to host"))
-    assert explain_error(error, AT).reason == "no connection to https://far.example/mcp: No route to host"
+    assert (found.reason, found.is_unreachable) == (reason, is_unreachable)
 
 
 # headlines
-
-
-def key_of(host: str, port: int) -> Any:
-    return type("Key", (), {"host": host, "port": port, "ssl": True})()
 
 
 @pytest.mark.parametrize(
@@ -235,6 +282,7 @@ def test_other_statuses_are_left_to_what_the_server_says() -> None:
 def test_a_time_to_come_again_is_given_in_seconds_or_as_a_date(after: str, date: str, expected_s: float | None) -> None:
     assert retry_after_s(429, {"Retry-After": after, "Date": date}) == expected_s
     assert retry_after_s(503, {"Retry-After": after, "Date": date}) is None
+    assert (retry_after_s(429, {"Retry-After": "Fri, 27 Nov 2122 10:00:00 GMT"}) or 0.0) > 10**9
 
 
 def test_a_failed_exchange_may_be_sent_again_only_if_the_server_cannot_have_it() -> None:

@@ -1,4 +1,4 @@
-"""A server over streamable HTTP: what is sent, what is cancelled, and what is otherwise in the modern era."""
+"""http_transport.py, http_exchange.py: what is sent, what is cancelled, and what is otherwise in the modern era."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""sdk_transport.py, sdk_server.py, server_thread.py"""
+"""sdk_transport.py, sdk_server.py, server_thread.py, streams.py"""
 
 import asyncio
 import json

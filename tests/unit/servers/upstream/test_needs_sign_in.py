@@ -1,4 +1,4 @@
-"""What a server that wants a person to sign in is like: instance.py, managed_server.py and server_manager.py, without any HTTP."""
+"""instance.py, server_copy.py, managed_server.py, server_manager.py: a server that wants a person to sign in, without any HTTP."""
 
 from pathlib import Path
 from typing import Any

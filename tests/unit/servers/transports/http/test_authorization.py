@@ -1,4 +1,4 @@
-"""authorization.py: what HTTP does with what lets requests in."""
+"""http_connections.py, http_exchange.py: what HTTP does with what lets requests in."""
 
 import asyncio
 from typing import Any
