@@ -10,6 +10,7 @@ from shiboken6 import isValid
 
 from tooltray.ui.widgets.button import BY_KEYBOARD, PASSING
 from tooltray.ui.widgets.page_frame import MARGIN, PageScroll
+from tooltray.ui.widgets.roles import add_roles
 from tooltray.ui.widgets.surface import Surface, clear
 
 MIN_CARD, GAP, BOTTOM = 380, 12, 16
@@ -29,6 +30,10 @@ class GridCard(Surface):
             control.setFocusPolicy(Qt.FocusPolicy.StrongFocus if takes else Qt.FocusPolicy.ClickFocus)
 
 
+class CardList(QWidget):
+    """The cards of a grid, a list for screen readers."""
+
+
 class CardGrid(PageScroll):
     """A grid of cards. Tab comes to one card, where the keyboard was last, and goes through its controls; arrow keys go to the others.
 
@@ -39,12 +44,14 @@ class CardGrid(PageScroll):
     calmed = Signal()
 
     def __init__(self, name: str) -> None:
+        add_roles()
         super().__init__(name)
         self._cards: list[GridCard] = []
         self._current: GridCard | None = None  # at which Tab stops
         self._columns = 1
         self._has_keyboard = False  # somebody goes through the cards by keyboard; a click leaves the focus behind and says nothing
-        self._content = QWidget()
+        self._content = CardList()
+        self._content.setAccessibleName(name)
         self._grid = QGridLayout(self._content)
         self._grid.setContentsMargins(MARGIN, 0, MARGIN, BOTTOM)
         self._grid.setSpacing(GAP)
