@@ -30,6 +30,7 @@ from tooltray.ui.server_words import (
     sign,
     traffic,
 )
+from tooltray.ui.servers.server_order import needs_action
 from tooltray.ui.service_words import service
 from tooltray.ui.state_language import IN_USE, Look, look, paused_look, server_look
 from tooltray.ui.theme import Theme
@@ -62,7 +63,7 @@ class CardName(PaintedButton):
         """Shows a name; `state` is in words, `explanation` for a tooltip."""
         self.setText(name)
         self.setAccessibleName(f"{name}, {state}")
-        self.setAccessibleDescription(tr("Enter opens it, Space switches it on or off."))
+        self.setAccessibleDescription(tr("Enter opens it, Space switches it on or off. Arrow keys: other servers."))
         self.setToolTip(explanation or name)
         self.update()
 
@@ -120,6 +121,10 @@ class ServerCard(GridCard):
     @property
     def server(self) -> ServerSnapshot:
         return self._server
+
+    @property
+    def is_urgent(self) -> bool:
+        return needs_action(self._server)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # else a release is none of this card's

@@ -19,7 +19,7 @@ from tooltray.ui.servers.server_order import needs_action
 from tooltray.ui.servers.token_advice import TokenAdvice, savings
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import row
 
 
@@ -111,7 +111,8 @@ class ServerFilter(QWidget):
         self._tabs = FilterTabs(theme, names, name=tr("State"), hides_empty=True)
         self._tabs.chosen.connect(self._on_chosen)
         line.addWidget(self._tabs)
-        line.addStretch(1)
+        self._keys = ElidedLabel(theme, "", "caption", "muted")
+        line.addWidget(self._keys, 1)
         self.tokens = TokenSummary(theme, wishes)
         line.addWidget(self.tokens)
         self._line = line
@@ -138,6 +139,10 @@ class ServerFilter(QWidget):
     def set_paused(self, is_paused: bool) -> None:
         """Changes the tab of ready servers to "Paused" while everything is paused."""
         self._tabs.set_text(READY, tr("Paused") if is_paused else tr("Ready"))
+
+    def show_keys(self, *, is_shown: bool) -> None:
+        """Shows how the keyboard goes from card to card."""
+        self._keys.set_text(tr("Arrow keys: other servers") if is_shown else "")
 
     def set_width(self, width: int) -> None:
         """Sets the width of the page: a narrow one hides the tokens."""
