@@ -328,6 +328,7 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
             made, times, '{"path": "it\'s"}', json.dumps(result), allowed_by="person", trace_id="4bf9" * 8
         )
         details = await details_of(desk, 1)
+        assert "Began" not in words(details)
         for text in ("You, when it asked", "/srv/a.py", "<b>no</b> way", "about 10 tokens"):
             assert text in words(details)
         result_view = details.findChild(ResultView)
