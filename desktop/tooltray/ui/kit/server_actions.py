@@ -106,7 +106,7 @@ ACTIONS = (
     ServerAction(
         "reset projects", "stop", lambda wishes, _: wishes.projects_reset_requested.emit(), _is_deferred, Phrase("Reset projects")
     ),
-    ServerAction("on_demand", "clock", _ask("default", False), _starts(True), Phrase("Start when a client needs it")),
+    ServerAction("on_demand", "clock", _ask("default", False), _starts(True), Phrase("Sleep (start when used)")),
     ServerAction("default", "power", _ask("default", True), _starts(False), Phrase("Start with Tooltray")),
     ServerAction(
         "file",
