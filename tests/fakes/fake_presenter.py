@@ -65,7 +65,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_sessions": lambda hub: list(hub.sessions),
     "get_client_modes": lambda hub: list(hub.client_modes),
     "get_profiles": lambda hub: list(hub.profiles),
-    "get_tool_costs": lambda hub, client, **_: hub.cost_of.get(client, hub.costs),
+    "get_tool_costs": lambda hub, client, session: hub.cost_of.get(session or client, hub.costs),
     "get_allowed_folders": lambda hub: list(hub.allowed_folders),
     "get_feedback_requests": lambda hub: list(hub.feedback),
     "get_feedback_history": lambda hub, **_: list(hub.feedback_history),

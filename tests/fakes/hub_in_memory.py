@@ -94,7 +94,7 @@ class HubInMemory:
         self.client_modes: list[ClientModeSnapshot] = []
         self.profiles: list[ProfileSnapshot] = []
         self.costs = ToolCosts("", 0, 0, ())
-        self.cost_of: dict[str, ToolCosts] = {}  # by client, where it is another one
+        self.cost_of: dict[str, ToolCosts] = {}  # by client or session, where it is another one
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
         self.disk_diffs: dict[str, tuple[str, ...]] = {}

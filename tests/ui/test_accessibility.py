@@ -26,7 +26,7 @@ from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
 from tooltray.ui.widgets.choice import OptionList
-from tooltray.ui.widgets.filter_tabs import FilterTab
+from tooltray.ui.widgets.filter_tabs import FilterTab, FilterTabs
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.table import Table
 
@@ -352,6 +352,32 @@ def test_choices_say_what_they_are(theme: Theme) -> None:
         assert role(options.first) == expected
         options.set_chosen(["b"])
         assert options.chosen == ["b"]
+
+
+async def test_tabs_are_tabs_of_a_list_of_which_one_is_selected(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        desk.window.open_page("settings")
+        tabs = desk.settings.findChild(FilterTabs)
+        row = QAccessible.queryAccessibleInterface(tabs)
+        assert (row.role(), row.text(QAccessible.Text.Name)) == (QAccessible.Role.PageTabList, "Settings")
+        first, second = row.child(0), row.child(1)
+        assert first.role() == second.role() == QAccessible.Role.PageTab
+        assert [bool(each.state().selected) for each in (first, second)] == [True, False]
+        second.actionInterface().doAction("Press")
+        assert [bool(each.state().selected) for each in (first, second)] == [False, True]
+        assert (tabs.current, bool(second.state().checkable)) == (1, False)
+        second.actionInterface().doAction("SetFocus")
+        assert QApplication.focusWidget() is tabs.findChildren(FilterTab)[1]
+
+
+async def test_cards_are_items_of_a_list(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        items = QAccessible.queryAccessibleInterface(desk.page.server_list.grid.widget())
+        assert (items.role(), items.text(QAccessible.Text.Name)) == (QAccessible.Role.List, "Servers")
+        cards = [items.child(place) for place in range(items.childCount())]
+        assert {card.role() for card in cards} == {QAccessible.Role.ListItem}
+        assert "a, Connected" in [card.text(QAccessible.Text.Name) for card in cards]
 
 
 async def test_a_page_that_its_key_opens_leaves_no_mark_on_the_entry_of_the_page_before(theme: Theme) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
@@ -198,6 +198,23 @@ async def test_new_rows_move_nothing_that_a_person_reads(theme: Theme) -> None:
         assert table.activity.index(0, TOOL).data() == "newer"
 
 
+async def test_a_short_list_stays_below_the_pointer_until_it_leaves(theme: Theme) -> None:
+    """There is nothing to scroll, so that a new row would push the others down."""
+    async with Desk(engine([entry(1, tool="old")]), theme) as desk:
+        calls = await listed(desk, ["old"])
+        viewport = calls.list.table.viewport()
+        viewport.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+        written(desk).write(entry(2, tool="new"))
+        await until(lambda: calls.list._new.isVisible())
+        calls.list.table.verticalScrollBar().valueChanged.emit(0)
+        assert column(calls) == ["old"]
+        assert control(calls.list, "Show new").isVisible()
+        viewport.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+        QApplication.sendEvent(calls.list, QEvent(QEvent.Type.Leave))
+        await until(lambda: column(calls) == ["new", "old"])
+        assert not calls.list._new.isVisible()
+
+
 async def test_a_list_that_is_held_waits_and_goes_on(theme: Theme) -> None:
     async with Desk(engine([entry(1, tool="old")]), theme) as desk:
         calls = await listed(desk, ["old"])
@@ -311,6 +328,7 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
             made, times, '{"path": "it\'s"}', json.dumps(result), allowed_by="person", trace_id="4bf9" * 8
         )
         details = await details_of(desk, 1)
+        assert "Began" not in words(details)
         for text in ("You, when it asked", "/srv/a.py", "<b>no</b> way", "about 10 tokens"):
             assert text in words(details)
         result_view = details.findChild(ResultView)

@@ -54,7 +54,7 @@ def test_kinds_that_are_neither_installed_nor_seen_nor_chosen_for_are_no_rows(ap
 def test_only_what_uses_tooltray_costs_tokens(app: QApplication) -> None:
     here, _ = client_rows([CLAUDE], [], SCAN)
     assert {row.name: row.uses_tooltray for row in here} == {"Jan": False, "Amp": True, "Claude Desktop": True, "Warp": False}
-    assert [row.group for row in here][2:] == [("everything", ""), ("", "")]
+    assert [list(row.groups) for row in here][2:] == [[("everything", "")], [("", "")]]
 
 
 def test_a_row_is_found_by_each_of_its_names(app: QApplication) -> None:

@@ -12,7 +12,7 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import cells, control, field, words
 from tests.ui.test_profile_sheet import table, tick
 
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import SessionListChanged
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
@@ -161,24 +161,45 @@ async def test_without_a_client_here_the_supported_ones_are_shown_on_demand(them
 async def test_what_a_client_reads_is_one_figure_in_the_list_and_in_its_pane(theme: Theme) -> None:
     """All clients have profiles, which leave servers out: the figure for all tools is still that of all servers."""
     fake = engine()
-    fake.client_modes = [replace(KINDS[0], profile="web"), KINDS[2]]
+    fake.client_modes, fake.sessions = [replace(KINDS[0], profile="web"), KINDS[2]], []
     fake.cost_of["claude-code"] = ToolCosts("o200k", 500, 425, ())
     async with Desk(fake, theme) as desk:
         shown = await pane(desk, "Claude Code")
-        cell = desk.clients.table.model().index(0, CONTEXT)
+        cell = desk.clients.table.model().index(place(desk.clients, "Claude Code"), CONTEXT)
         assert cell.data() == "425"
         assert cell.data(Qt.ItemDataRole.ToolTipRole) == "425 of 36,650 tokens in its context"
         assert "425 of 36,650 tokens in its context" in words(shown)
+
+
+async def test_what_a_connected_client_reads_is_what_its_largest_session_lists(theme: Theme) -> None:
+    """One session works in a project with servers of its own; one of them ends while its cost is asked for."""
+    fake = engine((replace(FIRST, id="gone", activated=("web",)), replace(FIRST, id="s3", project=None), FIRST))
+    costs = {None: fake.costs, "s3": ToolCosts("o200k", 36_650, 4_000, ()), "s1": ToolCosts("o200k", 40_000, 5_000, ())}
+
+    def cost(client: str | None, session: str | None) -> ToolCosts:
+        if session == "gone":
+            raise NotFound("session not found")
+        return costs[session]
+
+    fake.get_tool_costs = cost
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        assert cells(desk.clients.table, place(desk.clients, "Claude Code"))[CONTEXT] == "5,000"
+        assert "5,000 of 40,000 tokens in its context" in words(shown)
 
 
 async def test_news_of_sessions_are_shown_and_nothing_is_asked_by_a_page_that_nobody_sees(theme: Theme) -> None:
     async with Desk(engine((FIRST,)), theme) as desk:
         shown = await pane(desk, "Claude Code")
         desk.engine.calls.clear()
+        desk.engine.sessions = [replace(FIRST, version="2.5")]
+        desk.engine.bus.publish(SessionListChanged())
+        await until(lambda: "2.5" in words(shown) and not len(desk.tasks))
+        assert not [call for call in desk.engine.calls if call[0] == "get_tool_costs"]  # what it sees is the same
         desk.engine.sessions = [replace(FIRST, activated=("serena", "web"))]
         desk.engine.bus.publish(SessionListChanged())
         await until(lambda: "Loaded: serena, web" in words(shown) and not len(desk.tasks))
-        assert ("get_tool_costs", "claude-code") not in desk.engine.calls  # what it sees is the same
+        assert ("get_tool_costs", None, "s1") in desk.engine.calls
         desk.engine.sessions = []
         desk.engine.bus.publish(SessionListChanged())
         await until(lambda: cells(desk.clients.table, place(desk.clients, "Claude Code"))[STATE] == "Not connected")
@@ -230,6 +251,7 @@ async def test_a_profile_is_chosen_in_the_row_and_the_number_moves_at_once(theme
         page = await opened(desk)
         desk.engine.costs = ToolCosts("o200k", 36_650, 425, ())
         desk.engine.client_modes = [replace(KINDS[0], profile="web"), *KINDS[1:]]
+        desk.engine.sessions = [replace(FIRST, profile="web")]
         choose(row_menu(page, "Claude Code"), "web")
         await desk.asked("set_client_profile", "claude-code", "web")
         await until(lambda: cells(page.table, 0)[CONTEXT : PROFILE + 1] == ["425", "web"])

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -17,7 +17,6 @@ from tooltray.ui.projects.file_words import file_look
 from tooltray.ui.server_words import tool_count
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.filter_tabs import FilterTab
 
 
 async def test_a_menu_at_the_right_edge_stays_in_the_window(theme: Theme) -> None:
@@ -33,13 +32,11 @@ async def test_a_menu_at_the_right_edge_stays_in_the_window(theme: Theme) -> Non
             menu.close()
 
 
-async def test_the_navigation_and_filters_are_no_check_boxes_for_screen_readers(theme: Theme) -> None:
+async def test_the_navigation_has_no_check_boxes_for_screen_readers(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        kinds: tuple[type[QWidget], ...] = (NavItem, FilterTab)
-        for kind in kinds:
-            each = desk.window.findChild(kind)
-            assert QAccessible.queryAccessibleInterface(each).role() == QAccessible.Role.RadioButton
+        each = desk.window.findChild(NavItem)
+        assert QAccessible.queryAccessibleInterface(each).role() == QAccessible.Role.RadioButton
 
 
 async def test_a_client_s_name_is_its_name_and_the_version_a_fact(theme: Theme) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QMenu
@@ -13,6 +14,7 @@ from tests.ui.seen import cells, control, words
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.foundation.tasks import TaskKeeper
@@ -204,21 +206,29 @@ async def test_filters_count_what_the_search_lets_through_and_the_table_names_th
 
 
 async def test_what_showing_tools_on_demand_would_save_is_said_and_done(theme: Theme) -> None:
-    fake = FakePresenter([server("big"), server("small")])
-    costs = (ServerCost("big", 90_000, 90_000, ()), ServerCost("small", 100, 100, ()))
-    fake.costs = ToolCosts("o200k", 90_100, 90_100, costs)
+    fake = FakePresenter([server("big"), server("mid"), server("small")])
+    of = [ServerCost(name, tokens, tokens, (), compact_tokens=110) for name, tokens in (("big", 90_000), ("mid", 900), ("small", 100))]
+    fake.costs = ToolCosts("o200k", 91_000, 91_000, tuple(of), search_tokens=190)
+    listing = ClientModeSnapshot("", "", "", "lazy", "")
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.findChild(TokenAdvice).isVisible())
         advice = desk.page.findChild(TokenAdvice)
-        assert advice.text() == "Save 89,880…"
+        assert advice.text() == "Save 90,490…"
         advice.click()
         menu = advice.findChild(QMenu)
-        head, choice = menu.actions()
+        head, everything, _, choice, mid = menu.actions()
         assert (head.text(), head.isEnabled()) == ("Compact tool listing: one small tool per server loads the rest", False)
-        assert choice.text() == "big: saves 89,880 tokens"
+        assert everything.text() == "Compact listing for all 2 servers: saves 90,490 tokens"
+        assert choice.text() == "Compact listing for big: saves 89,700 tokens"
+        assert mid.text() == "Compact listing for mid: saves 600 tokens"
         choice.trigger()
         menu.close()
         await desk.asked("set_lazy_load", True, "big")
+        desk.engine.client_modes = [listing]
+        desk.engine.costs = ToolCosts("o200k", 91_190, 1_300, (replace(of[0], shown_tokens=110), *of[1:]))
+        desk.engine.tell(server("big", is_lazy=True))
+        await until(lambda: "Tool listing: compact for 1 of 3 servers · 1,300 of 91,190 tokens" in words(desk.page))
+        assert (advice.isVisible(), advice.text()) == (True, "Save 790…")
         await undo(desk, "The tool listing of big is compact")
         await desk.asked("set_lazy_load", None, "big")
 

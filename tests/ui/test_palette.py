@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -93,6 +94,14 @@ async def test_what_is_meant_comes_first(theme: Theme, text: str, title: str) ->
         shown = await opened(desk)
         shown.field.setText(text)
         assert titles(shown)[0] == title
+
+
+async def test_sleep_leads_to_what_sleeps_and_to_what_makes_a_server_sleep(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        shown = await opened(desk)
+        shown.field.setText("sleep")
+        assert titles(shown)[:2] == ["github", "When git starts"]
+        assert not [title for title in titles(shown) if title.startswith("Switch")]
 
 
 async def test_what_is_chosen_goes_the_way_of_its_button_and_stopping_all_has_undo(theme: Theme) -> None:
@@ -201,6 +210,13 @@ async def test_names_with_direction_marks_markup_and_300_characters_turn_nothing
         shown = await opened(desk)
         shown.field.setText("gnp")
         assert all("\u202e" not in title and "\x1b" not in title and len(title) <= 100 for title in titles(shown))
+
+
+def test_what_changes_something_is_found_by_its_words_and_not_by_letters_in_their_order() -> None:
+    made = PaletteEntry("change", "Switch read_file off", print, "power", "Action", is_change=True)
+    entries = [indexed(made), indexed(replace(made, key="place", is_change=False))]
+    assert [each.key for each in matches("swrf", entries, {})] == ["place"]
+    assert len(matches("switch read", entries, {})) == 2
 
 
 def test_what_was_used_last_comes_before_what_fits_alike() -> None:

@@ -173,7 +173,7 @@ async def test_a_cost_has_its_thousands_apart_like_the_saving_beside_it_in_every
     ("mode", "head"), [("everything", ""), ("lazy", "Tool listing: compact · "), ("search", "Tool listing: search · ")]
 )
 async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(theme: Theme, mode: str, head: str) -> None:
-    fake = FakePresenter([server("b", tool_count=1)])
+    fake = FakePresenter([server("b", tool_count=1, is_lazy=mode == "lazy")])
     fake.costs = COSTS
     listing = ClientModeSnapshot("", "", "", mode, "", summary="AI clients get these.")
     fake.client_modes = [ClientModeSnapshot("claude-code", "Claude Code", "", "everything", ""), listing]

@@ -102,8 +102,10 @@ def test_a_state_that_needs_it_is_explained_at_its_badge(make_card: MakeCard) ->
         (server("a", ServerState.RUNNING), ""),
     )
     for shown, meaning in cases:
-        badge = make_card(shown).findChild(StateBadge)
+        card = make_card(shown)
+        badge = card.findChild(StateBadge)
         assert (badge.toolTip(), badge.accessibleDescription()) == (meaning, meaning)
+        assert card.controls()[0].accessibleDescription().startswith(meaning or "Enter opens it")
 
 
 def test_a_server_that_runs_and_lists_too_much_says_so_as_a_warning() -> None:

@@ -94,8 +94,45 @@ async def test_what_needs_the_user_comes_first_where_no_card_moves_under_the_poi
         await until(lambda: desk.card("b").server.state is ServerState.ERROR)
         await settle(desk)
         assert shown(desk) == ["c", "a", "b"]
+        desk.servers_page.findChild(SearchField).setFocus(Qt.FocusReason.MouseFocusReason)
+        await settle(desk)
+        assert shown(desk) == ["c", "a", "b"]  # a click elsewhere moves none
+        control(desk.card("a"), "Use a").setFocus(Qt.FocusReason.TabFocusReason)
         desk.servers_page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
         await until(lambda: shown(desk) == ["b", "c", "a"])
+
+
+async def test_tab_comes_to_what_needs_the_user_first_and_back_to_the_card_that_it_left(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b"), server("c")]), theme) as desk:
+        await until(lambda: shown(desk) == ["a", "b", "c"])
+        search_field = desk.servers_page.findChild(SearchField)
+
+        def stop() -> str:
+            return next(
+                name for name, card in desk.page.server_list.cards.items() if card.controls()[0].focusPolicy() & Qt.FocusPolicy.TabFocus
+            )
+
+        assert stop() == "a"
+        desk.card("b").controls()[0].setFocus(Qt.FocusReason.TabFocusReason)
+        search_field.setFocus(Qt.FocusReason.TabFocusReason)
+        await settle(desk)
+        assert stop() == "b"
+        desk.card("c").controls()[0].setFocus(Qt.FocusReason.MouseFocusReason)
+        search_field.setFocus(Qt.FocusReason.MouseFocusReason)
+        await until(lambda: stop() == "a")
+        desk.engine.set_state("c", ServerState.ERROR, problem=Problem("x"))
+        await until(lambda: stop() == "c")
+
+
+async def test_while_the_keyboard_is_among_the_cards_a_hint_says_how_it_goes_on(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: shown(desk) == ["a", "b"])
+        name = desk.card("a").controls()[0]
+        assert "Arrow keys: other servers" in name.accessibleDescription()
+        name.setFocus(Qt.FocusReason.TabFocusReason)
+        await until(lambda: "Arrow keys: other servers" in page_words(desk))
+        desk.servers_page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
+        await until(lambda: "Arrow keys" not in page_words(desk))
 
 
 async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:

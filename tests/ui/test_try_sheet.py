@@ -153,6 +153,7 @@ async def test_closing_the_sheet_gives_the_call_up(theme: Theme) -> None:
 
 async def test_a_call_that_cannot_be_cancelled_is_said_on_the_page_and_its_result_still_comes(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
+        desk.window.go(Servers("all_tools"))
         panel, fake = await running(desk)
         desk.engine.failures["cancel_try"] = TooltrayError("it cannot be cancelled")
         button(panel, "Cancel the call").click()
@@ -186,8 +187,19 @@ async def test_earlier_attempts_can_be_looked_at_again_also_in_a_new_sheet(theme
         assert QGuiApplication.clipboard().text() == """tooltray tools call read '{"path": "/first"}'"""
 
 
+async def test_what_was_open_below_the_sheet_is_there_when_it_closes(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.open_tools("files")
+        await opened(desk)
+        desk.window.context.sheets.sheet.dismiss()
+        assert desk.page.isVisible()
+        assert desk.page.details is not None
+
+
 async def test_what_cannot_be_tried_says_why(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
+        desk.window.go(Servers("all_tools"))
         for asked, why in (
             (TryTool("off"), "Switch it on to try it."),
             (TryTool("gone"), "Its server may have to run first."),
@@ -198,6 +210,9 @@ async def test_what_cannot_be_tried_says_why(theme: Theme) -> None:
         desk.engine.failures["get_tools"] = TooltrayError("no hub")
         desk.window.go(TryTool("read"))
         await until(lambda: "No hub" in words(desk.all_tools))
+        desk.window.go(Servers("installed"))
+        desk.window.go(TryTool("read"))
+        await until(lambda: "No hub" in words(desk.page.notices))
 
 
 @pytest.mark.parametrize("is_open", [True, False])

@@ -533,7 +533,7 @@ class Hub(StoredParts):
     followed: FollowedResources = part()
     connections: Connections = part()
     count: Count = made(lambda hub: token_counts.counted)
-    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts")
+    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts", if_compact="views.if_compact")
     live_settings: LiveSettings = part()
     pauses: Pauses = part()
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))

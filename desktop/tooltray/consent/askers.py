@@ -78,7 +78,7 @@ class Consent:
 class WindowAsker(Person):
     """The user at the window, which shows the details before it calls a verb that widens something."""
 
-    is_window = True
+    is_window, way = True, WINDOW
 
     def __init__(self, trail: AuditTrail) -> None:
         self._trail = trail
@@ -88,7 +88,7 @@ class WindowAsker(Person):
             await self._trail.record(decision_of(wish, YES, WINDOW))
 
     async def note(self, wish: Wish) -> None:
-        await self._trail.note(decision_of(wish, "narrowed", WINDOW))
+        await self._trail.note(decision_of(wish, "narrowed", self.way))
 
 
 class CommandAsker(Person):
@@ -101,6 +101,7 @@ class CommandAsker(Person):
 
     def __init__(self, consent: Consent, *, pid: int, is_at_terminal: bool) -> None:
         self._consent, self._pid, self._is_at_terminal = consent, pid, is_at_terminal
+        self.way = TERMINAL if is_at_terminal else SCRIPT
         self._unlocked = ""  # the mark of the passphrase that was given: see Passphrase.mark
         self.tell: Callable[[float], None] = lambda seconds: None
         self.type_passphrase: Callable[[], str] | None = None
@@ -131,7 +132,7 @@ class CommandAsker(Person):
 
     async def note(self, wish: Wish) -> None:
         origin = await self._consent.origin(self._pid)
-        await self._consent.trail.note(decision_of(wish, "narrowed", TERMINAL if self._is_at_terminal else SCRIPT, origin=origin))
+        await self._consent.trail.note(decision_of(wish, "narrowed", self.way, origin=origin))
 
     async def _confirmed(self, wish: Wish, origin: Origin) -> str:
         """Returns the way in which the user confirmed a request."""

@@ -50,6 +50,7 @@ class Question(Generic[S, V]):
         view: what the user reads.
         answer: of the user, or EXPIRED, WITHDRAWN, or another reason why the user gave no answer.
         answered_by: who gave the answer, in the words of the question's own class; empty without an answer.
+        way: where it was given, see AuditEntry; empty: not known.
         asked_at: unix seconds.
         is_being_answered: an answer is being written to the disk, so the time does not run out meanwhile.
         is_overdue: its time has passed meanwhile.
@@ -63,7 +64,7 @@ class Question(Generic[S, V]):
         self._opened_at = self._loop.time()
         self.answer: asyncio.Future[str] = self._loop.create_future()
         self.is_being_answered = self.is_overdue = False
-        self.answered_by = ""
+        self.answered_by = self.way = ""
         self.deadline: Deadline
 
     @property

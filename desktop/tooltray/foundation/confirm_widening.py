@@ -48,6 +48,7 @@ class Asker(Protocol):
         name: by which the user knows the caller; empty if that is the user.
         proposes: without a confirmation, a server entry from this caller is stored as a proposal and waits for the user's approval.
         is_window: the user acts in the window itself, where no program can act for them.
+        way: where a decision is made that needs no confirmation; see AuditEntry.
     """
 
     @property
@@ -56,6 +57,8 @@ class Asker(Protocol):
     def proposes(self) -> bool: ...
     @property
     def is_window(self) -> bool: ...
+    @property
+    def way(self) -> str: ...
 
     def on_asked(self, seconds: float) -> None:
         """Handles the notice that the user is being asked, and for how many seconds at most; the caller may extend its own time limit."""
@@ -82,7 +85,7 @@ class Asker(Protocol):
 class Person:
     """The user at the window or at a terminal. This asker records no decisions; a hub's askers do (package consent)."""
 
-    name, proposes, is_window = "", False, False
+    name, proposes, is_window, way = "", False, False, ""
 
     def on_asked(self, seconds: float) -> None:
         pass

@@ -65,7 +65,7 @@ async def servers_100_details(theme: Theme) -> Shot:
 
 def costly(servers: Sequence[ServerSnapshot]) -> ToolCosts:
     """What the tools of these servers cost a client that gets them all at once."""
-    costs = tuple(ServerCost(each.name, each.tool_count * 95, each.tool_count * 95, ()) for each in servers)
+    costs = tuple(ServerCost(each.name, each.tool_count * 95, each.tool_count * 95, (), compact_tokens=120) for each in servers)
     total = sum(each.tokens for each in costs)
     return ToolCosts("o200k", total, total, costs)
 

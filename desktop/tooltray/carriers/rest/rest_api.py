@@ -33,7 +33,7 @@ _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 class ProgramAsker:
     """One request of a program. Satisfies Asker; looks up the trust in its token once, when it is first needed."""
 
-    proposes, is_window = True, False
+    proposes, is_window, way = True, False, PROGRAM
 
     def __init__(self, holder: TokenHolder, trust: TrustedTokens, trail: AuditTrail) -> None:
         self.holder, self._trust, self._trail = holder, trust, trail

@@ -157,10 +157,20 @@ class Modes:
         has_search = bool(hidden) and self.obeys_changes(state) is not True
         return replace(view, lazy=lazy, hidden=hidden, has_search=has_search)
 
+    def compact_view(self, state: SessionState) -> SessionView:
+        """Returns a session's view if all servers had a compact tool listing; none has where the servers' own choice does not count."""
+        view, has_own = self.view(state), self._clients.settings(state.client).mode or self._config.settings.publish.mode
+        can_change = has_own in (None, "lazy") and not view.is_search
+        names = (server.name for server in self._servers if can_change and self._is_offered(server, state))
+        return replace(view, lazy=tuple(names), has_search=self.obeys_changes(state) is not True, reads_results=False)
+
+    def _is_offered(self, server: ManagedServer, state: SessionState) -> bool:
+        is_there = not server.is_builtin and state.server in (None, server.name) and self._tools.is_offering(server)
+        return is_there and self._profiles.includes(state, server.name)
+
     def _shows_tool_of(self, server: ManagedServer, state: SessionState) -> bool:
         """Reports whether a session sees the tool that activates a server."""
-        is_there = state.server in (None, server.name) and self._tools.is_offering(server)
-        return is_there and self._is_lazy(state, server) and self._profiles.includes(state, server.name)
+        return self._is_lazy(state, server) and self._is_offered(server, state)
 
     def _is_lazy(self, state: SessionState, server: ManagedServer) -> bool:
         return not server.is_builtin and self.is_lazy(state, server.config)

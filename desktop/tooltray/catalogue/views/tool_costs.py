@@ -26,9 +26,12 @@ from tooltray.servers.builtin.hub_server import NAME as HUB
 
 MOST_KEPT = 20_000  # counts, of 40 bytes; four times the 5,000 tools of the largest server that is planned for
 SKILL = "skill:"  # the prefix of a skill's key among the counted texts; no name of a tool has a colon
+COMPACT = "compact:"  # the prefix of the same for a tool that a compact listing would have
 ACTIVATE = "activate_"  # before the name of a server: the tool that represents its tools
 
 Count = Callable[[Sequence[str]], list[int] | None]
+Compact = tuple[Mapping[str, Raw], Sequence[Raw]]
+"""The tool that would represent each server of a compact tool listing, and the tools listed beside these."""
 
 
 class ToolCosting:
@@ -40,6 +43,7 @@ class ToolCosting:
         tools: ToolManager,
         listing: Callable[[SessionState], Awaitable[Raw]],
         sees: Callable[[SessionState, str], bool],
+        if_compact: Callable[[SessionState], Awaitable[Compact]],
         skill_texts: Callable[[SessionState, str], Sequence[str]] = lambda state, server: (),
         count: Count = token_counts.counted,
     ) -> None:
@@ -47,10 +51,12 @@ class ToolCosting:
         Args:
             listing: the result of `tools/list` for a session.
             sees: whether a server exists for a session.
+            if_compact: the tools of a compact tool listing for a session: of each server, and besides.
             skill_texts: returns the texts about a server's skills that clients with support for skills show their models.
             count: see token_counts.counted; blocks.
         """
         self._tools, self._listing, self._sees, self._skill_texts, self._count = tools, listing, sees, skill_texts, count
+        self._if_compact = if_compact
         self._counts: dict[bytes, int] = {}
         self._lock = asyncio.Lock()
 
@@ -60,12 +66,16 @@ class ToolCosting:
         seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
         published = [each for each in await self._tools.published(state.server) if each[1].server in seen and _is_for_models(each[1])]
         shown, texts, extra = await finish_in_thread(_texts, listing, published)
+        of_servers, beside = await self._if_compact(state)
+        compact = {COMPACT + name: token_counts.counted_text(tool) for name, tool in of_servers.items()}
+        search = {f"{COMPACT}{n}:": token_counts.counted_text(tool) for n, tool in enumerate(beside)}
         keys = {server: f"{SKILL}{place}:" for place, server in enumerate(sorted(seen))}
         skills = {f"{key}{n}": text for server, key in keys.items() for n, text in enumerate(self._skill_texts(state, server))}
-        counts, tokenizer = await self._counted({**texts, **extra, **skills})
+        counts, tokenizer = await self._counted({**texts, **extra, **skills, **compact, **search})
         of_skills = {server: sum(counts[each] for each in skills if each.startswith(key)) for server, key in keys.items()}
         servers = await finish_in_thread(self._by_server, published, counts, shown.keys() - extra.keys(), extra)
         servers = _with_skills(servers, of_skills)
+        servers = tuple(replace(each, compact_tokens=counts.get(COMPACT + each.server)) for each in servers)
         return ToolCosts(
             tokenizer=tokenizer,
             tokens=sum(server.tokens for server in servers),
@@ -73,6 +83,7 @@ class ToolCosting:
             servers=servers,
             client=state.client,
             skill_tokens=sum(of_skills.values()),
+            search_tokens=sum(counts[each] for each in search),
         )
 
     def _by_server(

@@ -93,6 +93,12 @@ class ViewLists:
         if len(self._listings) > MOST_KEPT:
             del self._listings[next(iter(self._listings))]
 
+    async def compact(self, view: SessionView, state: SessionState) -> tuple[dict[str, Raw], list[Raw]]:
+        """Returns the tool that would represent each server of a compact listing, and the tools that would be listed beside these."""
+        made = self._meta_definitions(view, state, await self._tools.entries(state.server, terms=view.terms))
+        servers = [server for server in view.lazy if self._servers.find(server)]
+        return dict(zip(servers, made, strict=False)), made[len(servers) :]
+
     async def of_server(self, server: str, state: SessionState, *, client: McpClient | None, terms: ListTerms) -> list[Entry]:
         """Returns the tools of one server that a session's model may call."""
         entries = await self._tools.entries(state.server, client=client, terms=terms)
@@ -215,6 +221,13 @@ class Views:
         if view.is_whole:
             return await self._tools.listing(state.server, terms=view.terms)
         return await self._lists.listing(view, state, client=None)
+
+    async def if_compact(self, state: SessionState) -> tuple[dict[str, Raw], list[Raw]]:
+        """Returns the tools that a compact listing would have for a session: see ViewLists.compact. Tools listed already are left out of
+        the second.
+        """
+        servers, others = await self._lists.compact(self._modes.compact_view(state), state)
+        return servers, [] if self._modes.view(state).has_search else others
 
     def room_of(self, state: SessionState) -> int:
         """Returns how many characters a session's client accepts for a name; see SessionView."""

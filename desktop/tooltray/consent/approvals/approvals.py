@@ -57,6 +57,7 @@ from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 from tooltray.servers.relay.relay import paused
 
 CLIENT = "client"  # who answered a question, and in which way: a form of the AI client
+PERSON = "person"  # who answered it otherwise, unless a program did
 MOST_ROUNDS = 6  # questions about one call; a tool that changes before each answer must not be called
 MOST_FORMS = 3  # of one question, if the answer cannot be saved
 ELICITATION = "elicitation/create"
@@ -312,7 +313,7 @@ class Approvals:
 
     async def answer(self, id: str, answer: str, arguments: JsonMapping | None = None) -> None:
         """Implements ApprovalsApi.answer_approval."""
-        await self._take(self._found(id), answer, asker_name() or "person", arguments)
+        await self._take(self._found(id), answer, asker_name() or PERSON, arguments)
 
     def _found(self, id: str) -> PendingCall:
         question = self._pending.find(id)
@@ -340,7 +341,7 @@ class Approvals:
         question.is_being_answered = True
         try:
             await self._lasting.keep(call, view, answer)
-            question.subject, question.answered_by = call, by
+            question.subject, question.answered_by, question.way = call, by, CLIENT if by == CLIENT else current_asker().way
             question.end(answer)
             if is_lasting(answer):
                 await self._release(by)
@@ -405,8 +406,6 @@ def _continuation_state(reply: Envelope) -> str | None:
     return result.state if result.result_type == "input_required" else None
 
 
-WAYS = {CLIENT: CLIENT, "person": ""}
-"""By who answered; any other name is a program's."""
 ENDED = Phrase("Something that was allowed for a time has ended")
 A_CALL = Phrase("A call of a tool")
 
@@ -436,11 +435,10 @@ class SeenDecisions:
         is_no = event.outcome == OUTCOMES[REFUSE]
         if event.kind != APPROVAL or not (is_no or (event.reason == CLIENT and event.outcome == ONCE)):
             return
-        who = event.client if event.reason == CLIENT else "" if event.reason in WAYS else event.reason
+        who = event.client if event.reason == CLIENT else "" if event.reason == PERSON else event.reason
         about = {"server": event.server, "tool": event.tool, "client": event.client, "project": event.project}
         about = {name: value for name, value in about.items() if value}
-        way = WAYS.get(event.reason, "program")
-        self._note(audit_trail.Decision(A_CALL, NO if is_no else YES, way, who, about=about))
+        self._note(audit_trail.Decision(A_CALL, NO if is_no else YES, event.way, who, about=about))
 
     def _on_grants_changed(self, _event: GrantsChanged) -> None:
         before, self._grants = self._grants, _by_id(self._book.snapshots())

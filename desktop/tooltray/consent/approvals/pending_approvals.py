@@ -145,6 +145,7 @@ class PendingApprovals:
                 project=call.project,
                 server=call.route.server,
                 tool=call.route.definition.name,
+                way=question.way,
                 reason=question.answered_by or (answer if answer in OUTCOMES else ""),
                 line=" · ".join(filter(None, (_flow(call), _changes(call)))),
                 params=NOTHING if call.asked is None else with_members(call.params, arguments=call.asked or Raw(b"{}")),

@@ -42,6 +42,7 @@ class ServerCost(msgspec.Struct, frozen=True):
     shown_tokens: int  # of what a client gets of it at the start, its activating tool included
     tools: tuple[ToolCost, ...]
     skill_tokens: int = 0  # of the names, descriptions and URIs of its skills, for AI clients that know skills; in none of the above
+    compact_tokens: int | None = None  # what `shown_tokens` would be with a compact tool listing; None: it cannot be chosen, or is unknown
 
 
 class ToolCosts(msgspec.Struct, frozen=True):
@@ -53,6 +54,7 @@ class ToolCosts(msgspec.Struct, frozen=True):
     servers: tuple[ServerCost, ...]
     client: str = ""  # for whom `shown` counts; empty: for a client that nothing is known of
     skill_tokens: int = 0  # as in ServerCost
+    search_tokens: int = 0  # of the tools that are listed as soon as the listing of one server is compact; 0 if they are already
 
 
 class MCPToolCall(msgspec.Struct, frozen=True):

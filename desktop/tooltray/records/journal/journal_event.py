@@ -25,6 +25,7 @@ class JournalEvent(Event, frozen=True, kw_only=True):
         params: of a call, as received, or as the user has changed them; of an approval with changes, as received.
         reply: its result or error, as received; empty: the call has no reply.
         is_fault: the reply is an error of JSON-RPC, or the result of a failed call.
+        way: where the user has answered an approval, see AuditEntry.
         timings: of a call; None for any other event.
     """
 
@@ -45,6 +46,7 @@ class JournalEvent(Event, frozen=True, kw_only=True):
     params: Raw = NOTHING
     reply: Raw = NOTHING
     is_fault: bool = False
+    way: str = ""
     timings: CallTimings | None = None
 
 

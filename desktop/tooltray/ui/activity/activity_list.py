@@ -4,7 +4,7 @@ details. It reads nothing while it is hidden."""
 import time
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -46,6 +46,7 @@ class ActivityList(QWidget, View):
         theme = context.theme
         self.context, self._filter, self._show = context, filter, show
         self._is_collapsed, self._is_held, self._is_asked_for = True, False, False
+        self._is_behind = False  # new rows wait until the pointer is elsewhere
         self._count_cost_ms = 0
         self._waiting = 0  # rows above what is in sight
         layout = column(self)
@@ -153,12 +154,18 @@ class ActivityList(QWidget, View):
         """Reads new entries now if visible, and counts them soon."""
         if not self.isVisible():
             return
-        if self._is_held:
+        self._is_behind = self.table.would_move
+        if self._is_held or self._is_behind:
             self._wait(0)
         else:
             self.table.activity.look_for_new()
         if not self._count_timer.isActive():
             self._count_timer.start(max(COUNT_EVERY_MS, self._count_cost_ms * SHARE))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if self._is_behind:
+            self.look_again()
 
     def _ask(self) -> None:
         self._waiting = 0
@@ -225,7 +232,7 @@ class ActivityList(QWidget, View):
         return tr("Nothing matches.") if is_narrowed else tr("No activity yet. Calls from AI clients appear here.")
 
     def _on_fell_behind(self) -> None:
-        if self.table.is_at_top and not self._is_held:
+        if self.table.is_at_top and not self._is_held and not self.table.is_busy:
             self.table.activity.begin_anew()
         else:
             self._wait(0)
@@ -239,12 +246,12 @@ class ActivityList(QWidget, View):
         self._place_new()
 
     def _on_top(self) -> None:
-        if not self._is_held:
+        if not self._is_held and not self._is_behind:
             self._waiting = 0
             self._new.hide()
 
     def _on_show_new(self, *_: object) -> None:
-        self._waiting = 0
+        self._waiting, self._is_behind = 0, False
         self._new.hide()
         self.table.show_top()
         self.table.activity.begin_anew()

@@ -207,6 +207,16 @@ class ActivityTable(Table):
     def is_at_top(self) -> bool:
         return self.verticalScrollBar().value() == 0
 
+    @property
+    def would_move(self) -> bool:
+        """Whether new rows would move the one below the pointer: too few rows to scroll cannot stay in place."""
+        return self.viewport().underMouse() and self.verticalHeader().length() < self.viewport().height()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the keyboard or the pointer is in the table."""
+        return self.hasFocus() or self.viewport().underMouse()
+
     def show_top(self) -> None:
         """Scrolls to the newest rows."""
         self.verticalScrollBar().setValue(0)
@@ -287,8 +297,7 @@ class ActivityTable(Table):
 
     def _on_grown(self, count: int) -> None:
         """Keeps the visible rows in place when rows are inserted; an idle table at its top shows the newest rows instead."""
-        is_busy = self.hasFocus() or self.viewport().underMouse()
-        if self.is_at_top and not is_busy:
+        if self.is_at_top and not self.is_busy:
             return
         self.updateGeometries()
         bar = self.verticalScrollBar()

@@ -86,9 +86,9 @@ class EntryDetails(DetailsPane):
 
     def _add_facts(self) -> None:
         entry = self._entry
-        if ended(entry) - entry.at >= SEEN_S:
+        if is_long := ended(entry) - entry.at >= SEEN_S:
             self._fact(tr("Began"), Label(self._theme, whole_time(entry.at), tabular=True))
-        self._fact(tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
+        self._fact(tr("Ended") if is_long else tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
         if entry.touched and entry.kind not in OF_SERVERS:
             self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)), "text", entry.touched)
         if entry.client:

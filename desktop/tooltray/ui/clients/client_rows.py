@@ -9,8 +9,8 @@ from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 from tooltray.ui.clients.client_words import client_name, client_title, has_own_choices
 
-Group = tuple[str, str]
-"""How tools are listed, and the profile: what decides the tokens in a client's context."""
+Group = tuple[str, ...]
+"""What decides the tokens in a client's context: how tools are listed, the profile; of a session its project and loaded servers, too."""
 ANYONE: Group = ("", "")
 """A client that nothing is known of."""
 
@@ -53,8 +53,11 @@ class ClientRow(msgspec.Struct, frozen=True):
         return (self.tokens or 0) / self.whole if self.whole else 0.0
 
     @property
-    def group(self) -> Group:
-        return (self.kind.shown_mode, self.kind.profile) if self.kind is not None else ANYONE
+    def groups(self) -> dict[Group, tuple[str, str]]:
+        """The groups of its sessions, or the one that it would start in, with a client and a session of each."""
+        if self.sessions:
+            return {_group_of(session): ("", session.id) for session in self.sessions}
+        return {(self.kind.shown_mode, self.kind.profile): (self.kind.client, "")} if self.kind is not None else {ANYONE: ("", "")}
 
 
 class OtherClients(msgspec.Struct, frozen=True):
@@ -70,6 +73,11 @@ class OtherClients(msgspec.Struct, frozen=True):
 
 
 Row = ClientRow | OtherClients
+
+
+def _group_of(session: SessionSnapshot) -> Group:
+    project = session.project.path if session.project is not None else ""
+    return (session.mode, session.profile, session.client, session.server, project, *session.activated)
 
 
 def client_rows(

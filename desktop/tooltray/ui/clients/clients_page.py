@@ -2,13 +2,14 @@
 Draws frozen snapshots. The scan of this computer never blocks it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 from msgspec.structs import replace
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import NotFound, Problem
 from tooltray.foundation.events import ClientListUpdated, ConfigChanged, SessionListChanged
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -75,8 +76,7 @@ class ClientsPage(Page):
         self._sessions: Sequence[SessionSnapshot] = ()
         self._profiles: Sequence[ProfileSnapshot] = ()
         self._changes: Sequence[ClientChange] = ()
-        self._tokens: dict[Group, int] = {}  # in the context of such clients
-        self._whole = 0  # tokens of all tools of all servers
+        self._tokens: dict[Group, tuple[int, int]] = {}  # in the context of such clients, and of all their servers' tools
         self._fresh: set[Group] = set()  # whose costs are read since something changed
         self._is_read = self._is_unfolded = self._is_scanned = False
         self._wanted = ""  # the client whose pane a link opens, when it is known
@@ -163,15 +163,14 @@ class ClientsPage(Page):
         self._changes = sorted(await self.hub.ai_clients.get_client_changes(), key=lambda change: -change.at)
         self._is_read = True
         self._draw()
-        wanted = {row.group: row.kind.client if row.kind else "" for row in self.rows if row.uses_tooltray}
-        for group, client in {ANYONE: "", **wanted}.items() if wanted else ():
+        wanted = {group: whose for row in self.rows if row.uses_tooltray for group, whose in row.groups.items()}
+        for group, (client, session) in {ANYONE: ("", ""), **wanted}.items() if wanted else ():
             if group not in self._fresh:
-                costs = await views.get_tool_costs(client or None)
-                self._tokens[group] = costs.shown_tokens
-                if group == ANYONE:
-                    self._whole = costs.tokens  # of any other, servers may be left out
-                self._fresh.add(group)
-                self._draw()
+                with suppress(NotFound):  # the session has ended meanwhile
+                    costs = await views.get_tool_costs(client or None, session or None)
+                    self._tokens[group] = costs.shown_tokens, costs.tokens
+                    self._fresh.add(group)
+                    self._draw()
 
     def showEvent(self, event: QShowEvent) -> None:
         self._is_scanned = False
@@ -196,7 +195,7 @@ class ClientsPage(Page):
     def _draw(self, *_news: object) -> None:
         scan = self.context.scans.scan
         listed, others = client_rows(self._kinds, self._sessions, scan)
-        listed = [replace(each, tokens=self._tokens.get(each.group), whole=self._whole) if each.uses_tooltray else each for each in listed]
+        listed = [self._with_tokens(each) if each.uses_tooltray else each for each in listed]
         self.rows = [*listed, *others]
         fold = [OtherClients(len(others), self._is_unfolded)] if others else []
         self.table.set_profiles(self.profile_names)
@@ -209,6 +208,13 @@ class ClientsPage(Page):
         is_empty = not listed and not self._is_unfolded
         self._stack.setCurrentWidget(self.table if not is_empty else self._waiting if scan is None or not self._is_read else self._nothing)
         self._draw_pane()
+
+    def _with_tokens(self, row: ClientRow) -> ClientRow:
+        """Returns a row with the cost of what its sessions list; of several, the one that lists most."""
+        known = [self._tokens[group] for group in row.groups if group in self._tokens]
+        _, whole = self._tokens.get(ANYONE, (0, 0))  # of any other, servers may be left out
+        shown, its_whole = max(known, default=(None, 0))
+        return replace(row, tokens=shown, whole=max(whole, its_whole))
 
     def _draw_pane(self) -> None:
         if self._wanted and (row := find_row(self.rows, self._wanted)) is not None:

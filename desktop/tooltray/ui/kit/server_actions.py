@@ -106,7 +106,7 @@ ACTIONS = (
     ServerAction(
         "reset projects", "stop", lambda wishes, _: wishes.projects_reset_requested.emit(), _is_deferred, Phrase("Reset projects")
     ),
-    ServerAction("on_demand", "clock", _ask("default", False), _starts(True), Phrase("Start when a client needs it")),
+    ServerAction("on_demand", "clock", _ask("default", False), _starts(True), Phrase("Sleep (start when used)")),
     ServerAction("default", "power", _ask("default", True), _starts(False), Phrase("Start with Tooltray")),
     ServerAction(
         "file",
@@ -133,7 +133,7 @@ IN_PALETTE = {
     "log": (Phrase("Log of {name}", name=""), "logs output stderr"),
     "access": (Phrase("Access of {name}", name=""), "careful trusted free sandbox permission approval 謹慎 信任 自由 沙箱"),
     "why": (Phrase("Why is {name} as it is?", name=""), "doctor diagnose reason problem does not run"),
-    "options": (Phrase("When {name} starts", name=""), "options lazy"),
+    "options": (Phrase("When {name} starts", name=""), "options lazy sleep sleeping idle compact"),
     "copy": (Phrase("Copy the settings entry of {name}", name=""), "json config clipboard"),
     "share": (Phrase("Add {name} to an AI client", name=""), "link install deeplink"),
     "sign out": (Phrase("Sign out of {name}", name=""), "log out"),

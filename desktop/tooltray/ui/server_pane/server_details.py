@@ -2,6 +2,7 @@
 built when it is first shown."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
@@ -24,6 +25,7 @@ from tooltray.ui.server_pane.server_overview import ServerOverview
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.server_pane.server_view import PaneState, ServerView
+from tooltray.ui.server_words import foot
 from tooltray.ui.state_language import server_look
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge
@@ -123,7 +125,7 @@ class ServerDetails(QFrame):
         refusal = self._state.refusal if server.state is self.server.state else None
         self._actions.server = server
         self._name.set_text(server.name)
-        self._badge.set_look(server_look(server))
+        self._badge.set_look(server_look(server), foot(server, refusal, datetime.now()).explanation)
         self._show(replace(self._state, server=server, refusal=refusal))
         self._draw()
 

@@ -160,8 +160,7 @@ class InstalledTab(Page):
     def show_costs(self, costs: ToolCosts) -> None:
         """Shows what the definitions of tools cost: on each server, and together."""
         self._costs = {cost.server: cost for cost in costs.servers}
-        self._filter.tokens.show_costs(costs)
-        self._filter.tokens.set_servers(self._servers.servers, self._costs)
+        self._filter.tokens.show_costs(costs, self._servers.servers)
         self.server_list.set_costs(self._costs)
         if (details := self.details) is not None:
             details.set_cost(self.cost_of(details.server.name))

@@ -15,6 +15,7 @@ from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin, origin_chip
+from tooltray.ui.problem_words import in_a_row
 from tooltray.ui.server_pane.server_menu import ServerActions
 from tooltray.ui.server_words import (
     Action,
@@ -30,6 +31,7 @@ from tooltray.ui.server_words import (
     sign,
     traffic,
 )
+from tooltray.ui.servers.server_order import needs_action
 from tooltray.ui.service_words import service
 from tooltray.ui.state_language import IN_USE, Look, look, paused_look, server_look
 from tooltray.ui.theme import Theme
@@ -59,12 +61,16 @@ class CardName(PaintedButton):
         self.setFont(theme.font("strong"))
 
     def set_name(self, name: str, state: str, explanation: str) -> None:
-        """Shows a name; `state` is in words, `explanation` for a tooltip."""
+        """Shows a name; `state` is in words, `explanation` of the server for a tooltip."""
         self.setText(name)
         self.setAccessibleName(f"{name}, {state}")
-        self.setAccessibleDescription(tr("Enter opens it, Space switches it on or off."))
         self.setToolTip(explanation or name)
         self.update()
+
+    def set_meaning(self, meaning: str) -> None:
+        """Describes the state and the keys to screen readers."""
+        keys = tr("Enter opens it, Space switches it on or off. Arrow keys: other servers.")
+        self.setAccessibleDescription(in_a_row(meaning, keys))
 
     def set_tone(self, tone: str) -> None:
         self._tone = f"text.{tone}"
@@ -120,6 +126,10 @@ class ServerCard(GridCard):
     @property
     def server(self) -> ServerSnapshot:
         return self._server
+
+    @property
+    def is_urgent(self) -> bool:
+        return needs_action(self._server)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # else a release is none of this card's
@@ -278,6 +288,7 @@ class ServerCard(GridCard):
             wrong = look(ServerState.ERROR if shown.tone == "error" else ServerState.NEEDS_SIGN_IN)
             state = replace(wrong, word=state.word)
         self._badge.set_look(state, shown.explanation)
+        self._name.set_meaning(shown.explanation)
         self._headline.set_text(headline, shown.explanation)
         self._headline.set_tone("secondary" if state.tone == "neutral" else state.tone)
         self._detail.setVisible(bool(detail))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
@@ -19,7 +19,7 @@ from tooltray.ui.servers.server_order import needs_action
 from tooltray.ui.servers.token_advice import TokenAdvice, savings
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import row
 
 
@@ -36,11 +36,6 @@ class TokenSummary(QWidget):
         self._advice = TokenAdvice(theme, wishes)
         line.addWidget(self._advice)
 
-    def set_servers(self, servers: Sequence[ServerSnapshot], costs: Mapping[str, ServerCost]) -> None:
-        """Computes what a compact tool listing would save."""
-        self._advice.set_savings(savings(servers, {name: cost.shown_tokens for name, cost in costs.items()}))
-        self._draw()
-
     def _draw(self) -> None:
         self._advice.setVisible(self._has_tokens and self._advice.is_worth_it)
 
@@ -48,11 +43,12 @@ class TokenSummary(QWidget):
         """Sets how tools are listed to clients by default; shown with the next costs."""
         self._listing = listing
 
-    def show_costs(self, costs: ToolCosts) -> None:
-        shown, all_tokens = costs.shown_tokens, costs.tokens
-        self._has_tokens = all_tokens > 0
+    def show_costs(self, costs: ToolCosts, servers: Sequence[ServerSnapshot]) -> None:
+        """Shows what the tools of servers cost, and what a compact tool listing would save."""
+        self._has_tokens = costs.tokens > 0
+        self._advice.set_savings(savings(servers, costs), costs.search_tokens)
         self._draw()
-        self._words.setText(_head(self._listing, tokens(shown, all_tokens)) if all_tokens else "")
+        self._words.setText(_head(self._listing, costs, servers) if self._has_tokens else "")
         counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
         if (listing := self._listing) is not None and listing.summary:
             counted = tr("{summary} Change it in Clients > Defaults….", summary=listing.summary) + "\n" + counted
@@ -66,10 +62,14 @@ class TokenSummary(QWidget):
         self.setToolTip(whole(problem))
 
 
-def _head(listing: ClientModeSnapshot | None, cost: str) -> str:
-    mode = listing.shown_mode if listing is not None else "everything"
+def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequence[ServerSnapshot]) -> str:
+    mode, cost = listing.shown_mode if listing is not None else "everything", tokens(costs.shown_tokens, costs.tokens)
+    own = [server for server in servers if not server.is_builtin and server.origin != "proposal"]
+    compact = sum(server.is_lazy for server in own)
     if mode == "search":
         return tr("Tool listing: search · {tokens}", tokens=cost)
+    if mode == "lazy" and compact < len(own):
+        return tr("Tool listing: compact for {count} of {all} servers · {tokens}", count=compact, all=len(own), tokens=cost)
     if mode == "lazy":
         return tr("Tool listing: compact · {tokens}", tokens=cost)
     return tr("{tokens} for a client with all tools", tokens=cost)
@@ -111,7 +111,8 @@ class ServerFilter(QWidget):
         self._tabs = FilterTabs(theme, names, name=tr("State"), hides_empty=True)
         self._tabs.chosen.connect(self._on_chosen)
         line.addWidget(self._tabs)
-        line.addStretch(1)
+        self._keys = ElidedLabel(theme, "", "caption", "muted")
+        line.addWidget(self._keys, 1)
         self.tokens = TokenSummary(theme, wishes)
         line.addWidget(self.tokens)
         self._line = line
@@ -138,6 +139,10 @@ class ServerFilter(QWidget):
     def set_paused(self, is_paused: bool) -> None:
         """Changes the tab of ready servers to "Paused" while everything is paused."""
         self._tabs.set_text(READY, tr("Paused") if is_paused else tr("Ready"))
+
+    def show_keys(self, *, is_shown: bool) -> None:
+        """Shows how the keyboard goes from card to card."""
+        self._keys.set_text(tr("Arrow keys: other servers") if is_shown else "")
 
     def set_width(self, width: int) -> None:
         """Sets the width of the page: a narrow one hides the tokens."""

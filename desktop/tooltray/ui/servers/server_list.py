@@ -48,6 +48,7 @@ class ServerList(QStackedWidget):
         self._has_to_move = self._is_paused = False
         self.grid = CardGrid(tr("Servers"))
         self.grid.calmed.connect(self._on_calmed)
+        self.grid.keyboard_changed.connect(lambda is_there: shown.show_keys(is_shown=is_there and len(self._matching()) > 1))
         self._nothing_found = EmptyState(self._theme, tr("No server matches"), tr("Search for another word, or choose another filter."), [])
         self.table = ServerTable(self._theme, self._wishes)
         for content in (self.grid, self._nothing_found, self.table):
@@ -111,7 +112,10 @@ class ServerList(QStackedWidget):
 
     def update_server(self, server: ServerSnapshot) -> None:
         if (card := self._cards.get(server.name)) is not None:
+            was_urgent = card.is_urgent
             card.set_server(server)
+            if card.is_urgent and not was_urgent:
+                self.grid.start_over()
         self.table.update_row(server)
 
     def set_paused(self, is_paused: bool) -> None:

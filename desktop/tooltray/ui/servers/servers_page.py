@@ -60,7 +60,9 @@ class ServersPage(TabbedPage):
             case WellKnownServer():
                 self._go_to_tab(DISCOVER)
                 self.tab(DISCOVER).open_destination(destination)
-            case OpenTool() | TryTool() | ToolsOf():
+            case TryTool():
+                self.tab(ALL_TOOLS).open_destination(destination)  # a sheet above whatever is shown
+            case OpenTool() | ToolsOf():
                 self.show_tab(ALL_TOOLS)
                 self.tab(ALL_TOOLS).open_destination(destination)
             case _:

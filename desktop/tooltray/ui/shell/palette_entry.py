@@ -29,6 +29,7 @@ class PaletteEntry(msgspec.Struct, frozen=True):
         also: other words by which it is found; in English, too, whatever language is spoken.
         rank: of two that fit alike the higher one comes first.
         is_now: it needs the user now, and is listed before anything is typed.
+        is_change: it may change something at once, so that letters in their order alone do not find it.
     """
 
     key: str
@@ -40,6 +41,7 @@ class PaletteEntry(msgspec.Struct, frozen=True):
     also: str = ""
     rank: int = 0
     is_now: bool = False
+    is_change: bool = False
 
 
 class PageLine(msgspec.Struct, frozen=True):
@@ -142,8 +144,8 @@ def _with_words(words: Sequence[str], entries: Sequence[Indexed]) -> Sequence[In
 
 
 def _with_letters(words: Sequence[str], entries: Sequence[Indexed]) -> list[Indexed]:
-    """Returns the entries whose titles contain each word's letters in order, from the beginning of a word."""
-    found = list(entries)
+    """Returns the entries whose titles contain each word's letters in order, from the beginning of a word; none that changes something."""
+    found = [each for each in entries if not each.entry.is_change]
     for word in words:
         if len(word) < SHORTEST_FUZZY:
             found = [each for each in found if f" {word}" in each.all]

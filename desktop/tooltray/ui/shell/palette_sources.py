@@ -70,7 +70,8 @@ def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[Pale
             title = short(say(of.filled(name=server.name)))
             rank, words = ACTION - 5 * (action.name in AFTER_OTHERS), f"{action.name} {also} {server.name}"
             run = partial(action.wish, context.page.wishes, server)
-            yield PaletteEntry(f"{action.name}:{server.name}", title, run, action.icon, tr("Action"), "", words, rank)
+            key = f"{action.name}:{server.name}"
+            yield PaletteEntry(key, title, run, action.icon, tr("Action"), also=words, rank=rank, is_change=True)
 
 
 def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
@@ -89,12 +90,11 @@ def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
         yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
         if not tool.is_approved and not tool.is_held and tool.is_enabled:
             run = partial(_allow_for_an_hour, context.page, tool)
-            yield PaletteEntry(
-                f"allow:{key}", allow(name), run, "shield", action, where, "allow approve permit grant for an hour", TOOL - 3
-            )
+            also = "allow approve permit grant for an hour"
+            yield PaletteEntry(f"allow:{key}", allow(name), run, "shield", action, where, also, TOOL - 3, is_change=True)
         switch = partial(wishes.tool_switch_requested.emit, tool.server, tool.original_name, not tool.is_enabled)
         title, also = (switch_off(name), "disable tool off") if tool.is_enabled else (switch_on(name), "enable tool on")
-        yield PaletteEntry(f"switch:{key}", title, switch, "power", action, where, f"{also} {tool.name}", TOOL - 4)
+        yield PaletteEntry(f"switch:{key}", title, switch, "power", action, where, f"{also} {tool.name}", TOOL - 4, is_change=True)
 
 
 HERE = "\0"  # where the name of a tool comes; no text of ours has it
@@ -152,7 +152,7 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
     page = context.page
 
     def entry(key: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
-        return PaletteEntry(f"do:{key}", title, run, icon, tr("Action"), "", also, ACTION + 1)
+        return PaletteEntry(f"do:{key}", title, run, icon, tr("Action"), also=also, rank=ACTION + 1, is_change=True)
 
     yield entry("add", tr("Add server"), context.link(AddServer()), "plus", "new install paste")
     yield entry("import", tr("Import servers from your AI clients"), context.link(ImportServers()), "download", "import bring migrate")

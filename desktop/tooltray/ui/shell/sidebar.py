@@ -77,7 +77,7 @@ class Sidebar(QFrame):
         super().__init__()
         self.setObjectName("Sidebar")
         self._theme, self._is_paused = theme, False
-        layout = column(self, margins=(12, 16, 12, 12), spacing=2)
+        layout = column(self, margins=(12, 28, 12, 12), spacing=2)
         brand = row(margins=(8, 0, 0, 0), spacing=10)
         brand.addWidget(Logo(24))
         brand.addWidget(Label(theme, "Tooltray", "heading"), 1)

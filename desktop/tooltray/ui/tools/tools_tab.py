@@ -142,8 +142,8 @@ class ToolsTab(Page):
 
     def try_tool(self, name: str, arguments: str = "") -> None:
         """Opens the sheet that calls a tool, by the name that AI clients see; `arguments` are JSON."""
-        run = partial(self.run, show=self._show_failure)
-        self.run(open_try_sheet(self.context, self._attempts, run, name, arguments))
+        run = partial(self.run, show=self._show_try_failure)
+        self.run(open_try_sheet(self.context, self._attempts, run, name, arguments), show=self._show_try_failure)
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
@@ -347,6 +347,13 @@ class ToolsTab(Page):
         """Shows a failure; a success says nothing of an earlier one of something else."""
         if problem is not None:
             self.show_problem(problem)
+
+    def _show_try_failure(self, problem: Problem | None) -> None:
+        """Shows a failure of the sheet that calls a tool, which may be open above another page."""
+        if problem is not None and not self.isVisible():
+            self.context.notices.add_notice(problem)
+        else:
+            self._show_failure(problem)
 
     def _show_wanted(self) -> None:
         row = next((each for each in self._rows if self._wanted and self._wanted in (each.tool.name, each.tool.original_name)), None)

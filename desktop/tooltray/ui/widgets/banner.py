@@ -17,7 +17,7 @@ from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import Surface, column, row
 
 ICONS = {"error": "alert", "warning": "alert", "info": "info"}
-HEIGHT = 28  # px: what a header has left below its controls
+HEIGHT = 24  # px: what a header has left below its controls, which are in its middle
 BUTTON_HEIGHT = 22
 LEAST_TEXT = 80  # px; less of it says nothing
 WIDEST = 560  # px of the details

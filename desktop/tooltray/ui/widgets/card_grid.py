@@ -10,6 +10,7 @@ from shiboken6 import isValid
 
 from tooltray.ui.widgets.button import BY_KEYBOARD, PASSING
 from tooltray.ui.widgets.page_frame import MARGIN, PageScroll
+from tooltray.ui.widgets.roles import add_roles
 from tooltray.ui.widgets.surface import Surface, clear
 
 MIN_CARD, GAP, BOTTOM = 380, 12, 16
@@ -18,6 +19,11 @@ ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 class GridCard(Surface):
     """A surface for the grid."""
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether Tab comes to this card first."""
+        return False
 
     def controls(self) -> list[QWidget]:
         """Returns its focusable controls, in order; the first one has the keyboard for the card."""
@@ -29,22 +35,30 @@ class GridCard(Surface):
             control.setFocusPolicy(Qt.FocusPolicy.StrongFocus if takes else Qt.FocusPolicy.ClickFocus)
 
 
+class CardList(QWidget):
+    """The cards of a grid, a list for screen readers."""
+
+
 class CardGrid(PageScroll):
-    """A grid of cards. Tab comes to one card, where the keyboard was last, and goes through its controls; arrow keys go to the others.
+    """A grid of cards. Tab comes to one card and goes through its controls; arrow keys go to the others. It is the first urgent card, or
+    else the first; after Tab has left the grid, the card that was left.
 
     `calmed` is emitted when neither the pointer nor the keyboard may be inside any more: then cards may move, if
-    `is_calm`.
+    `is_calm`. A click elsewhere moves none.
     """
 
     calmed = Signal()
+    keyboard_changed = Signal(bool)  # whether somebody goes through the cards by keyboard
 
     def __init__(self, name: str) -> None:
+        add_roles()
         super().__init__(name)
         self._cards: list[GridCard] = []
         self._current: GridCard | None = None  # at which Tab stops
         self._columns = 1
         self._has_keyboard = False  # somebody goes through the cards by keyboard; a click leaves the focus behind and says nothing
-        self._content = QWidget()
+        self._content = CardList()
+        self._content.setAccessibleName(name)
         self._grid = QGridLayout(self._content)
         self._grid.setContentsMargins(MARGIN, 0, MARGIN, BOTTOM)
         self._grid.setSpacing(GAP)
@@ -65,14 +79,20 @@ class CardGrid(PageScroll):
                 card.hide()
         self._cards = list(cards)
         self._place()
-        if self._current not in self._cards:
-            self._make_current(self._cards[0] if self._cards else None)
+        self.start_over()
 
     def watch(self, card: GridCard) -> None:
         """Makes arrow keys on a card's controls move to the next card's."""
         card.take_tab(False)
         for control in card.controls():
             control.installEventFilter(self)
+
+    def start_over(self) -> None:
+        """Makes Tab come to the first card again, unless the keyboard is in the grid."""
+        focused = self.window().focusWidget()
+        if self._current not in self._cards or focused is None or not self._content.isAncestorOf(focused):
+            first = self._cards[0] if self._cards else None
+            self._make_current(next((card for card in self._cards if card.is_urgent), first))
 
     def _make_current(self, card: GridCard | None) -> None:
         if card is not self._current:
@@ -131,8 +151,15 @@ class CardGrid(PageScroll):
             self._make_current(self._card_of(watched))
         if isinstance(event, QFocusEvent) and event.reason() not in PASSING:
             self._has_keyboard = event.gotFocus() and event.reason() in BY_KEYBOARD
-            QTimer.singleShot(0, self, self.calmed.emit)  # only then is it known where the focus went
+            QTimer.singleShot(0, self, partial(self._on_focus_moved, event.reason()))  # only then is it known where the focus went
         return super().eventFilter(watched, event)
+
+    def _on_focus_moved(self, reason: Qt.FocusReason) -> None:
+        if reason not in BY_KEYBOARD:
+            self.start_over()
+        self.keyboard_changed.emit(self._has_keyboard)
+        if reason is not Qt.FocusReason.MouseFocusReason:
+            self.calmed.emit()
 
     def _go(self, control: QWidget, key: Qt.Key) -> bool:
         card = self._card_of(control)

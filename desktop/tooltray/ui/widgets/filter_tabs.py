@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QWidget
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.keyboard import with_parent
+from tooltray.ui.widgets.roles import add_roles
 from tooltray.ui.widgets.surface import row
 
 
@@ -25,7 +26,7 @@ class FilterTab(PaintedButton):
         self._count: int | None = 0
         self.setText(text)
         self.setCheckable(True)
-        self.setAutoExclusive(True)  # one of several, also for screen readers: no check box
+        self.setAutoExclusive(True)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.set_count(0)
 
@@ -108,6 +109,7 @@ class FilterTabs(QWidget):
         uncounted: Collection[int] = (),
         hides_empty: bool = False,
     ) -> None:
+        add_roles()
         super().__init__()
         self._hides_empty = hides_empty
         self.setAccessibleName(name)

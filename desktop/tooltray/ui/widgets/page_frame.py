@@ -7,11 +7,13 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QSpacerItem, QWidget
 
 from tooltray.ui import icons
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, height_at, row
 
 SHORTCUT = "Ctrl+F"
+BESIDE_TEXT = 92  # px of a search field: its sign, its shortcut, and the frame
 
 
 class SearchField(QLineEdit):
@@ -19,19 +21,29 @@ class SearchField(QLineEdit):
 
     def __init__(self, theme: Theme, placeholder: str, *, width: int = 260) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self._placeholder = theme, ""
         self.setProperty("quiet", True)
         self.set_placeholder(placeholder)
         self.setFont(theme.font())
         self.setFixedHeight(theme.size("control"))
         self.setMaximumWidth(width)
-        self.setMinimumWidth(110)
+        self.setMinimumWidth(BESIDE_TEXT + theme.metrics("body").horizontalAdvance(tr("Search")))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         QShortcut(QKeySequence(SHORTCUT), self, self._on_shortcut)
 
     def set_placeholder(self, text: str) -> None:
-        self.setPlaceholderText(text)
+        """Says what is searched; a narrow field says only that it searches."""
+        self._placeholder = text
         self.setAccessibleName(text)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        fits = self._theme.metrics("body").horizontalAdvance(self._placeholder) <= self.width() - BESIDE_TEXT
+        self.setPlaceholderText(self._placeholder if fits else tr("Search"))
 
     def _on_shortcut(self) -> None:
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -55,7 +67,7 @@ class SearchField(QLineEdit):
                 painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
 
 
-ABOVE_CONTROLS, BELOW_CONTROLS = 14, 5  # px; in what the header has left below, a notice has its place
+ABOVE_CONTROLS, BELOW_CONTROLS = 24, 3  # px; in what the header has left below, a notice has its place
 SEARCH_STRETCH = 100  # it takes the room of a header up to its widest, before the space in the middle does
 
 

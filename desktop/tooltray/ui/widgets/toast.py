@@ -24,6 +24,7 @@ SHADOW, HEIGHT, BOTTOM = 24, 44, 20
 WIDEST, BESIDE = 720, 16  # px of the box; and what stays free beside it
 PADDING = 12  # px above and below several lines
 SLACK = 4  # px; widths are rounded, and on a screen of 200 % a line that fits exactly is broken
+RING_ROOM = 8  # px at each side of the button's word, inside its focus ring
 ABOVE = 8  # px between a toast and the buttons that it must not cover
 
 
@@ -50,12 +51,12 @@ class Toast(QWidget):
         self._before = window.focusWidget()
         if action:
             button = Button(theme, action, "link", small=True)
+            button.setFixedWidth(button.sizeHint().width() + 2 * RING_ROOM)
             button.clicked.connect(self._on_action)
             if key is not None:
                 QShortcut(key, self, button.click)
                 button.setToolTip(key.toString(QKeySequence.SequenceFormat.NativeText))
                 button.setAccessibleDescription(button.toolTip())
-            line.addSpacing(8)
             line.addWidget(button)
             if self._before is not None:
                 put_after(self._before, button)  # one Tab away, not behind all that the window has

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from tests.fakes.file_servers import SHOP, TOOLS_FOLDER, file_server, project
-from tests.fakes.hub_parts import Client, HubParts, counted_words, entry, hub_parts
+from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
 from tests.fakes.lazy_hub import PROMPTS, RESOURCES, TOOLS, Follower, answered, called, names_of, ready, rich, said
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.catalogue.views.tool_costs import ToolCosting
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerRemoved
 from tooltray.protocol.eras import Era
@@ -161,9 +160,7 @@ async def test_how_much_there_is_for_a_session_is_counted_without_other_projects
         client = works_on(parts.client(), folder)
         others = len([route for route in parts.tools.all_routes() if route.server not in ("db", "lint")])
         assert f"{others + count - 5} tools" in parts.modes.shown(client.state).reason
-        costs = await ToolCosting(tools=parts.tools, listing=parts.views.at_start, sees=parts.visibility.sees, count=counted_words).costs(
-            client.state
-        )
+        costs = await parts.costs.costs(client.state)
         assert sum(len(server.tools) for server in costs.servers) == others + count - 5
 
 

@@ -34,8 +34,12 @@ async def run(parts: HubParts) -> None:
     await parts.tools.listing()
 
 
-def costing(parts: HubParts, count: Any) -> ToolCosting:
-    return ToolCosting(tools=parts.tools, listing=parts.views.at_start, sees=parts.visibility.sees, count=count)
+def costing(parts: HubParts, count: Any, listing: Any = None) -> ToolCosting:
+    async def none(state: SessionState) -> tuple[dict[str, Raw], list[Raw]]:
+        return {}, []
+
+    at_start = listing or parts.views.at_start
+    return ToolCosting(tools=parts.tools, listing=at_start, sees=parts.visibility.sees, if_compact=none, count=count)
 
 
 def server(costs: ToolCosts, name: str) -> ServerCost:
@@ -75,6 +79,33 @@ async def test_a_lazy_server_costs_at_the_start_what_its_one_tool_costs(tmp_path
         assert [(tool.name, tool.is_shown) for tool in hub.tools] == [("find_tools", True), ("call_tool", True)]
         assert hub.tokens == hub.shown_tokens > 0
         assert costs.tokens == 9 + hub.tokens
+
+
+async def test_what_a_compact_listing_would_save_is_what_it_saves(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **world()) as parts:
+        await run(parts)
+        before = await parts.presenter.get_tool_costs()
+        await parts.presenter.set_lazy_load(True, "a")
+        first = await parts.presenter.get_tool_costs()
+        await parts.presenter.set_lazy_load(True, "b")
+        second = await parts.presenter.get_tool_costs()
+
+        a, b = server(before, "a"), server(before, "b")
+        assert a.compact_tokens is not None
+        assert b.compact_tokens is not None
+        assert first.shown_tokens == before.shown_tokens - a.shown_tokens + a.compact_tokens + before.search_tokens
+        assert second.shown_tokens == first.shown_tokens - b.shown_tokens + b.compact_tokens
+        assert (before.search_tokens > 0, first.search_tokens) == (True, 0)
+        assert server(first, "a").compact_tokens == server(first, "a").shown_tokens
+
+
+@pytest.mark.parametrize("mode", ["everything", "search", "automatic"])
+async def test_where_the_listing_of_all_servers_was_chosen_none_of_them_would_save_anything(tmp_path: Path, mode: str) -> None:
+    async with hub_parts(tmp_path, **world(), settings={"publish": {"mode": mode}}) as parts:
+        await run(parts)
+        costs = await parts.presenter.get_tool_costs()
+
+        assert {each.compact_tokens for each in costs.servers} == {None}
 
 
 async def test_each_kind_of_client_has_its_own_start(tmp_path: Path) -> None:
@@ -151,8 +182,6 @@ async def test_a_definition_that_python_cannot_hold_is_counted_as_it_stands(tmp_
         return Raw(b'{"tools":[' + bytes(deep) + b"]}")
 
     async with hub_parts(tmp_path, servers={}) as parts:
-        costs = ToolCosting(
-            tools=parts.tools, listing=listing, sees=parts.visibility.sees, count=lambda new: texts.extend(new) or [1] * len(new)
-        )
+        costs = costing(parts, lambda new: texts.extend(new) or [1] * len(new), listing)
         assert [each.server for each in (await costs.costs(ANY)).servers] == ["hub"]
         assert texts == [bytes(deep).decode()]

@@ -191,12 +191,6 @@ async def test_calls_of_one_server_do_not_wait_for_one_another(tmp_path: Path) -
 YES = {"action": "accept", "content": {"answer": "once"}}
 
 
-@pytest.fixture
-def a_person_answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that no test waits: however quick an answer is, a person may have given it."""
-    monkeypatch.setattr("tooltray.protocol.sessions.elicitation_form.AT_ONCE_S", 0.0)
-
-
 # legacy clients
 
 

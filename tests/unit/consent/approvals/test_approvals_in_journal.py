@@ -75,6 +75,23 @@ async def test_an_answer_at_the_client_and_one_of_a_program_are_told_apart(alone
     assert (reply["result"]["resultType"], calls(found)) == ("input_required", [])
 
 
+async def test_a_refusal_is_kept_with_where_it_was_given(here: Desk) -> None:
+    found, consent = listening(here), here.parts.consent
+    at_terminal, script = (consent.command(pid=0, is_at_terminal=is_at_terminal) for is_at_terminal in (True, False))
+    for asker in (consent.window(), at_terminal, script):
+        call = here.calling()
+        with asked_by(asker):
+            await here.answer("refuse")
+        await call
+    assert [event.way for event in found if event.kind == APPROVAL] == ["window", "terminal", "script"]
+
+
+async def test_a_refusal_in_the_form_of_a_client_is_the_client_s(alone: Desk, a_person_answers_at_once: None) -> None:
+    found = listening(alone)
+    await alone.call(client=alone.session("Zed", capabilities=FORM, answer={"action": "accept", "content": {"answer": "refuse"}}))
+    assert [(event.reason, event.way) for event in found if event.kind == APPROVAL] == [("client", "client")]
+
+
 async def test_a_yes_to_a_call_that_was_refused_already_is_kept_too(alone: Desk) -> None:
     found = listening(alone)
     await alone.refusal()

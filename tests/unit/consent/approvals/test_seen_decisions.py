@@ -25,17 +25,17 @@ def grant(id: str, expires_at: float) -> GrantSnapshot:
     return GrantSnapshot(id, "tool", "files", "write", expires_at=expires_at)
 
 
-def answer(outcome: str, by: str, kind: str = "approval") -> JournalEvent:
-    return JournalEvent(kind=kind, at=1.0, outcome=outcome, client="claude", server="files", tool="write", reason=by)
+def answer(outcome: str, by: str, way: str = "", kind: str = "approval") -> JournalEvent:
+    return JournalEvent(kind=kind, at=1.0, outcome=outcome, client="claude", server="files", tool="write", reason=by, way=way)
 
 
 async def test_answers_of_forms_and_refusals_are_recorded_and_what_an_asker_has_seen_is_not_again(tmp_path: Path) -> None:
     bus, trail, noted = EventBus(), AuditTrail(tmp_path / "audit.jsonl"), list[Awaitable[object]]()
     SeenDecisions(trail=trail, grants=Allowed(), bus=bus, spawn=lambda work, name: noted.append(work))  # type: ignore[arg-type, return-value]
     for event in (
-        answer("once", "client"),
-        answer("refused", "person"),
-        answer("refused", "panel"),
+        answer("once", "client", "client"),
+        answer("refused", "person", "window"),
+        answer("refused", "panel", "program"),
         answer("once", "person"),
         answer("always", "client"),  # recorded where it is written
         answer("late", "expired"),
@@ -44,7 +44,7 @@ async def test_answers_of_forms_and_refusals_are_recorded_and_what_an_asker_has_
         bus.publish(event)
     await asyncio.gather(*noted)
     found = [(each.answer, each.way, each.who) for each in await trail.entries()]
-    assert sorted(found) == [("no", "", ""), ("no", "program", "panel"), ("yes", "client", "claude")]
+    assert sorted(found) == [("no", "program", "panel"), ("no", "window", ""), ("yes", "client", "claude")]
 
 
 async def test_a_grant_whose_time_is_over_is_recorded_and_one_that_was_taken_back_is_told_by_its_verb(tmp_path: Path) -> None:
