@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton
+from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -413,6 +414,20 @@ async def test_a_pasted_secret_is_covered_in_the_field_too_until_a_person_wants_
         assert "ghp_" not in view.shown_text
         paste(sheet, "npx gh")
         assert not any(each.isVisible() for each in sheet.findChildren(QPushButton) if "secrets" in each.text())
+
+
+async def test_the_cursor_of_who_types_stays_in_sight_when_the_field_gets_narrower(qtbot: QtBot, theme: Theme) -> None:
+    view = CodeView(theme, "", "x", lines=3, editable=True)
+    qtbot.addWidget(view)
+    view.resize(300, 100)
+    view.show()
+    view.activateWindow()
+    view.setFocus()
+    await until(view.hasFocus)
+    QTest.keyClicks(view, "node " + "/a/long/path" * 6)
+    for width in (309, 300):
+        view.resize(width, 100)
+        assert view.viewport().rect().contains(view.cursorRect())
 
 
 @pytest.mark.parametrize("is_selected", [False, True])
