@@ -162,7 +162,7 @@ async def test_a_new_server_can_go_into_the_file_of_a_project_that_is_in_use(the
         assert where.accessibleName() == "Where it is written: Your settings, for all clients"
         where.choose(SHOP)
         assert where.accessibleName() == "Where it is written: .mcp.json of shop"
-        name = panel.previews[0].new_server.name
+        name = panel.new_servers()[0].name
         control(panel, "Add server").click()
         await until(lambda: any(call[0] == "add_mcp_server" for call in fake.calls))
         call = next(call for call in fake.calls if call[0] == "add_mcp_server")

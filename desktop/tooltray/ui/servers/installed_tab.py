@@ -391,7 +391,7 @@ class InstalledTab(Page):
         """Opens the sheet that adds a server; returns False if another sheet is open."""
         if self.context.sheets.sheet is not None:
             return False
-        self.context.sheets.show(AddServerSheet(self.context, self.secrets.open, text, self._projects))
+        self.context.sheets.show(AddServerSheet(self.context, text, self._projects))
         return True
 
     def _on_projects(self, projects: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ProblemReported
 from tooltray.ui import icons
-from tooltray.ui.add.bundle_urls import bundle_of_urls
+from tooltray.ui.add.bundle_sheet import bundle_of_urls
 from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName

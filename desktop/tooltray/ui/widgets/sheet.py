@@ -153,16 +153,21 @@ class Sheet(DialogWindow):
             paint_shadow(painter, self._theme, QRectF(self._painted_box), "modal", self._theme.radius("xl"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._closes_outside and not self._panel.geometry().contains(event.position().toPoint()):
+        if self._closes_outside and not self._has_input and not self._panel.geometry().contains(event.position().toPoint()):
             self.dismiss()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() != Qt.Key.Key_Escape or self._is_kept:
             event.accept()  # what nothing in the sheet wants is not for the window below
-        elif any(_is_edited(field) for field in _fields(self._panel)):
+        elif self._has_input:
             self._ask_to_discard()
         else:
             self.dismiss()
+
+    @property
+    def _has_input(self) -> bool:
+        """Whether something that the user has typed or pasted would be lost."""
+        return any(_is_edited(field) for field in _fields(self._panel))
 
     def _ask_to_discard(self) -> None:
         """Asks over the panel whether what was typed may be lost."""
@@ -178,7 +183,7 @@ def _fields(root: QWidget) -> list[QLineEdit | QPlainTextEdit]:
 
 
 def _is_edited(field: QLineEdit | QPlainTextEdit) -> bool:
-    """Returns whether the user has typed or pasted a text into a field that would be lost; one to search with loses nothing."""
+    """Returns whether the user has edited the text of a field, other than one to search with."""
     if isinstance(field, QLineEdit):
         text, is_modified = field.text(), field.isModified()
     else:
