@@ -200,7 +200,7 @@ class OfferSheet(ReviewSheet):
         self._number = 0
         self._is_blocked = False
         self._form: Form | None = None
-        self._blocks, self._form_place = column(spacing=8), column()
+        self._blocks, self._form_place = column(spacing=8), column(margins=(0, 4, 0, 0))
         self.body.insertLayout(1, self._blocks)
         self.body.insertLayout(2, self._form_place)
         self.review = self.add_review(self.taken, has_name=has_name)
