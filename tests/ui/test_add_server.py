@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton
+from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -105,7 +106,7 @@ async def test_what_it_may_do_is_as_the_settings_have_it_and_a_text_allows_nothi
     async with Desk(fake, theme) as desk:
         sheet = panel(desk, text)
         await until(lambda: not len(desk.tasks))
-        assert sheet.previews[0].new_server.access == preset
+        assert sheet.new_servers()[0].access == preset
         assert "Careful is not possible" not in words(sheet)
 
 
@@ -127,7 +128,7 @@ async def test_what_it_may_do_can_be_chosen_before_it_is_added(theme: Theme) -> 
         choose(sheet, "Access: Trusted", "Careful")
         assert "Sandboxed: not your other files, keys and passwords" in words(sheet)
         choose(sheet, "Access: Careful", "As in the text: write")
-        assert sheet.previews[0].new_server.access is None
+        assert sheet.new_servers()[0].access is None
         choose(sheet, "Access: As in the text: write", "Free")
         primary(sheet).click()
         await until(lambda: desk.engine.entries)
@@ -140,7 +141,7 @@ async def test_a_name_that_cannot_be_used_is_told_while_it_is_typed(theme: Theme
         await until(lambda: desk.page.server_list.cards)
         sheet = panel(desk, "uvx x")
         field(sheet, "Name of the server").setText(name)
-        chips = [each.accessibleName() for each in sheet.previews[0].findChildren(type(sheet.previews[0]._chip))]
+        chips = [each.accessibleName() for each in sheet.reviews[0].findChildren(Chip)]
         assert chips == [complaint]
         assert not primary(sheet).isEnabled()
 
@@ -150,7 +151,7 @@ async def test_a_name_that_is_taken_has_a_free_one_in_its_place(theme: Theme) ->
         await until(lambda: desk.page.server_list.cards)
         block = '{"mcpServers": {"files": {"command": "x"}, "files-3": {"command": "y"}}}'
         sheet = panel(desk, block)
-        assert [preview.name for preview in sheet.previews] == ["files-3", "files-3-2"]
+        assert [review.name for review in sheet.reviews] == ["files-3", "files-3-2"]
         assert primary(sheet).isEnabled()
 
 
@@ -218,7 +219,7 @@ async def test_what_cannot_be_read_is_explained_and_cannot_be_added(theme: Theme
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, '{"mcpServers": {"a": {"command": "x" "args": []}}}')
         assert "line 1, column 38" in sheet.complaint.lower()
-        assert not sheet.previews
+        assert not sheet.reviews
         assert not primary(sheet).isEnabled()
         paste(sheet, "uvx x")
         assert sheet.complaint == ""
@@ -303,7 +304,7 @@ async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: 
         sheet = panel(desk, two)
         primary(sheet).click()
         await until(lambda: sheet.findChild(SecretsHelp))
-        assert [preview.name for preview in sheet.previews] == ["gh"]
+        assert [review.name for review in sheet.reviews] == ["gh"]
         assert primary(sheet).text() == "Add server"
         del desk.engine.failures["set_secret"]
         primary(sheet).click()
@@ -415,6 +416,20 @@ async def test_a_pasted_secret_is_covered_in_the_field_too_until_a_person_wants_
         assert not any(each.isVisible() for each in sheet.findChildren(QPushButton) if "secrets" in each.text())
 
 
+async def test_the_cursor_of_who_types_stays_in_sight_when_the_field_gets_narrower(qtbot: QtBot, theme: Theme) -> None:
+    view = CodeView(theme, "", "x", lines=3, editable=True)
+    qtbot.addWidget(view)
+    view.resize(300, 100)
+    view.show()
+    view.activateWindow()
+    view.setFocus()
+    await until(view.hasFocus)
+    QTest.keyClicks(view, "node " + "/a/long/path" * 6)
+    for width in (309, 300):
+        view.resize(width, 100)
+        assert view.viewport().rect().contains(view.cursorRect())
+
+
 @pytest.mark.parametrize("is_selected", [False, True])
 def test_a_covered_secret_cannot_be_seen_also_while_it_is_selected(theme: Theme, is_selected: bool) -> None:
     def picture(secret: str, *, is_covered: bool = True) -> QImage:
@@ -483,8 +498,8 @@ async def test_a_link_shows_command_variables_origin_and_dangers_and_approves_no
         assert "a link made for Tooltray, which any web page can have" in said
         assert "it deletes or overwrites files" in said
         assert "through a shell" in said
-        await until(lambda: control(sheet, "Access: Careful").isVisible() if sheet.previews[0].new_server.access == "careful" else False)
-        assert "autoApprove" not in sheet.previews[0].new_server.entry
+        await until(lambda: control(sheet, "Access: Careful").isVisible() if sheet.new_servers()[0].access == "careful" else False)
+        assert "autoApprove" not in sheet.new_servers()[0].entry
         assert [method for method, *_ in desk.engine.calls if method == "add_mcp_server"] == []
 
 

@@ -16,14 +16,14 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryStatus
-from tooltray.ui.add import discover_words as said
 from tooltray.ui.add.bundle_sheet import BundleSheet
-from tooltray.ui.add.discover_tab import DiscoverTab
+from tooltray.ui.add.discover_tab import DiscoverTab, status_line
 from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
-from tooltray.ui.add.offer_sheet import OfferSheet
-from tooltray.ui.add.pasted_preview import free_name
+from tooltray.ui.add.review_sheet import OfferSheet
+from tooltray.ui.add.server_review import free_name
 from tooltray.ui.kit.destinations import Servers
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.toast import Toast
 
@@ -190,7 +190,7 @@ async def test_a_server_shows_what_would_run_once_it_has_what_it_needs_and_is_ad
         QTest.keyClicks(name, "notes")
         control(panel, "Add server").click()
         values = {"token": "not-a-real-token", "level": "info", "limit": 20.0, "read_only": True}
-        await desk.asked("add_registry_server", "io.github.ada/files", "0.9.1", "npm", values, "notes")
+        await desk.asked("add_registry_server", "io.github.ada/files", "0.9.1", "npm", values, "notes", "careful")
         await until(lambda: desk.window.sheet is None)
         assert [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()] == ["notes is added"]
 
@@ -254,10 +254,7 @@ async def test_what_is_refused_stays_with_what_was_typed(theme: Theme) -> None:
         panel = await sheet(desk)
         field(panel, "GitHub token").setText("x")
         await until(
-            lambda: (
-                control(panel, "Add server").isEnabled()
-                and "available" in [c.accessibleName() for c in panel.findChildren(type(panel._name_chip))]
-            )
+            lambda: control(panel, "Add server").isEnabled() and "available" in [c.accessibleName() for c in panel.findChildren(Chip)]
         )
         control(panel, "Add server").click()
         await until(lambda: "The keyring is locked" in words(panel))
@@ -327,15 +324,15 @@ async def test_a_failure_stands_above_the_list(theme: Theme) -> None:
 
 def test_the_age_of_the_copy_is_said_in_words(theme: Theme) -> None:
     now = datetime.now()
-    assert said.status_line(None, now) == ("", "secondary")
-    assert said.status_line(RegistryStatus(), now) == ("Registry not downloaded yet", "secondary")
-    assert said.status_line(RegistryStatus(is_updating=True), now) == ("Downloading the registry…", "secondary")
+    assert status_line(None, now) == ("", "secondary")
+    assert status_line(RegistryStatus(), now) == ("Registry not downloaded yet", "secondary")
+    assert status_line(RegistryStatus(is_updating=True), now) == ("Downloading the registry…", "secondary")
     old = RegistryStatus(5, now.timestamp() - 9 * 86_400)
-    text, tone = said.status_line(old, now, "3 found")
+    text, tone = status_line(old, now, "3 found")
     assert (text[:10], tone) == ("3 found · ", "warning")
     assert text.endswith("It is more than a week old; newer servers are missing.")
-    assert said.status_line(replace(old, is_updating=True), now)[1] == "secondary"
-    assert said.status_line(RegistryStatus(problem=Problem("No network", "", "Try later")), now) == ("No network.", "warning")
+    assert status_line(replace(old, is_updating=True), now)[1] == "secondary"
+    assert status_line(RegistryStatus(problem=Problem("No network", "", "Try later")), now) == ("No network.", "warning")
 
 
 def test_a_name_that_is_taken_gets_a_number() -> None:

@@ -22,8 +22,7 @@ from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import InMemoryServer
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.add.add_to_sheet import AddToSheet
-from tooltray.ui.add.bundle_sheet import BundleSheet, ReadingBundleSheet, kind_text, signature_text, size_text
-from tooltray.ui.add.bundle_urls import bundle_of_urls
+from tooltray.ui.add.bundle_sheet import BundleSheet, ReadingBundleSheet, bundle_of_urls, kind_text, signature_text, size_text
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning
@@ -84,7 +83,7 @@ async def test_a_bundle_that_is_dropped_is_read_and_shown_and_installed_after_a_
         await until(lambda: "npx -y @ada/files@0.9.1 /home/ada/notes" in words(panel))
         control(panel, "Install").click()
         values = {"api_key": "not-a-real-key", "limit": 20.0}
-        await desk.asked("install_bundle", BUNDLE.source, BUNDLE.sha256, values, "weather")
+        await desk.asked("install_bundle", BUNDLE.source, BUNDLE.sha256, values, "weather", "careful")
         await until(lambda: desk.window.sheet is None)
 
 
@@ -143,7 +142,7 @@ async def test_a_newer_bundle_updates_the_server_that_is_here(theme: Theme) -> N
         assert "1.1.0 → 1.2.0" in words(panel)
         await until(control(panel, "Update a").isEnabled)
         control(panel, "Update a").click()
-        await desk.asked("install_bundle", BUNDLE.source, BUNDLE.sha256, {}, "a")
+        await desk.asked("install_bundle", BUNDLE.source, BUNDLE.sha256, {}, "a", "careful")
 
 
 async def test_a_bundle_can_be_chosen_as_a_file(theme: Theme) -> None:
@@ -189,7 +188,7 @@ async def test_servers_of_packages_are_offered_with_what_they_can_read(theme: Th
         inside = desk.window.context.sheets.panel
         await until(lambda: "It runs inside Tooltray and can read every secret." in " ".join(words(inside).splitlines()))
         control(inside, "Add and run inside Tooltray").click()
-        await desk.asked("add_mcp_server", "notes", {"type": "inmemory", "command": "notes", "args": []}, True)
+        await desk.asked("add_mcp_server", "notes", {"type": "inmemory", "command": "notes", "args": []}, True, "trusted")
         await desk.asked("trust_entries", "", {"notes": "d1"})
         await until(lambda: desk.window.sheet is None)
 
@@ -249,7 +248,7 @@ async def test_a_server_that_no_link_can_carry_says_so(theme: Theme) -> None:
     fake = engine()
     fake.client_links = {}
     async with Desk(fake, theme) as desk:
-        desk.wishes.link_requested.emit("a")
+        desk.wishes.open_links("a")
         panel = desk.window.context.sheets.panel
         await until(lambda: "No AI client takes a link for it" in words(panel))
 

@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
-from tests.ui.seen import control
+from tests.ui.seen import control, field
 
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
@@ -19,7 +20,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import FittedScroll
-from tooltray.ui.widgets.sheet import RISE, Sheet
+from tooltray.ui.widgets.sheet import RISE, Sheet, set_saved
 
 
 def opened(desk: Desk) -> Sheet:
@@ -114,6 +115,58 @@ async def test_escape_closes_a_sheet_from_a_card_s_menu_and_the_menu_s_button_ha
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
         await until(lambda: desk.window.sheet is None)
         assert QApplication.focusWidget() is control(desk.card("a"), "More for a")
+
+
+def press(key: Qt.Key) -> None:
+    QTest.keyClick(QApplication.focusWidget(), key)
+
+
+@pytest.mark.parametrize("is_pasted", [False, True])
+async def test_escape_asks_before_what_was_typed_or_pasted_is_lost(theme: Theme, is_pasted: bool) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.page.add()
+        sheet = opened(desk)
+        field = sheet.panel.findChild(CodeView)
+        await until(field.hasFocus)
+        if is_pasted:
+            QGuiApplication.clipboard().setText("npx a")
+            QTest.keyClick(field, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+        else:
+            QTest.keyClicks(field, "npx a")
+        press(Qt.Key.Key_Escape)
+        await until(control(sheet, "Keep editing").hasFocus)
+        press(Qt.Key.Key_Escape)
+        await until(field.hasFocus)
+        assert field.toPlainText() == "npx a"
+        press(Qt.Key.Key_Escape)
+        await until(control(sheet, "Keep editing").hasFocus)
+        press(Qt.Key.Key_Tab)
+        assert control(sheet, "Discard").hasFocus()
+        press(Qt.Key.Key_Return)
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_escape_closes_a_sheet_at_once_where_nothing_that_was_typed_is_left(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.page.add()
+        field = opened(desk).panel.findChild(CodeView)
+        await until(field.hasFocus)
+        QTest.keyClicks(field, "a")
+        press(Qt.Key.Key_Backspace)
+        press(Qt.Key.Key_Escape)
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_what_was_sent_is_no_loss(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.page.add()
+        sheet = opened(desk)
+        await until(sheet.panel.findChild(CodeView).hasFocus)
+        QTest.keyClicks(sheet.panel.findChild(CodeView), "npx a")
+        QTest.keyClicks(field(sheet.panel, "Name of the server"), "b")
+        set_saved(sheet.panel)
+        press(Qt.Key.Key_Escape)
+        await until(lambda: desk.window.sheet is None)
 
 
 async def test_nothing_behind_an_open_sheet_can_take_the_keyboard(theme: Theme) -> None:

@@ -160,7 +160,7 @@ async def accounts(theme: Theme) -> Shot:
 
 async def duplicate(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.wishes.duplicate_requested.emit("github")
+    result.wishes.duplicate("github")
     return Shot(result)
 
 

@@ -17,9 +17,8 @@ from tooltray.foundation.snapshots.ai_clients import ClientScan, ImportPlan
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot
 from tooltray.ui.add.bundle_sheet import BundleSheet
-from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
-from tooltray.ui.add.inmemory_sheet import InMemorySheet
-from tooltray.ui.add.offer_sheet import OfferSheet
+from tooltray.ui.add.found_sheets import InMemorySheet, RegistrySheet, StarterSheet
+from tooltray.ui.add.review_sheet import OfferSheet
 from tooltray.ui.clients.client_files import EditsSheet
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.i18n import tr
@@ -236,7 +235,7 @@ async def add_link(theme: Theme) -> Shot:
 
 async def add_to(theme: Theme) -> Shot:
     result = await found_desk(theme)
-    result.wishes.link_requested.emit("filesystem")
+    result.wishes.open_links("filesystem")
     await until(lambda: not len(result.tasks))
     return Shot(result)
 

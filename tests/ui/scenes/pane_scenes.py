@@ -8,7 +8,7 @@ from tests.ui.scenes.shot import Shot
 from tests.ui.seen import control
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.server_pane.last_calls import LastCalls
+from tooltray.ui.server_pane.server_overview import LastCalls
 from tooltray.ui.theme import Theme
 
 

@@ -5,12 +5,14 @@ from itertools import islice
 from pathlib import PurePath
 
 from msgspec.structs import replace
+from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import BundleOffer
 from tooltray.foundation.snapshots.entries import NewServer
-from tooltray.ui.add.offer_sheet import WIDTH, OfferSheet, Values
+from tooltray.foundation.snapshots.servers import AccessChoice
+from tooltray.ui.add.review_sheet import WIDTH, OfferSheet, Values
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
@@ -24,6 +26,23 @@ from tooltray.ui.widgets.surface import Surface, column, divider, row
 MOST_TOOLS = 12  # by name; the rest is counted
 NAME_COLUMN = 84
 MEGABYTE = 1_000_000  # bytes, as shops and disks count
+ENDINGS = (".mcpb", ".dxt")
+"""How files with bundles end."""
+
+
+def is_bundle(name: str) -> bool:
+    """Returns whether a file's name or an address's path has the ending of a bundle."""
+    return name.lower().endswith(ENDINGS)
+
+
+def bundle_of_urls(urls: Sequence[QUrl]) -> str:
+    """Returns the first bundle among what was dropped: a path, or an address of the web; empty without one."""
+    for url in urls:
+        if url.isLocalFile() and is_bundle(url.toLocalFile()):
+            return url.toLocalFile()
+        if url.scheme() == "https" and is_bundle(url.path()):
+            return url.toString()
+    return ""
 
 
 def size_text(size_bytes: int) -> str:
@@ -81,7 +100,7 @@ class BundleSheet(OfferSheet):
     def __init__(self, context: PageContext, offer: BundleOffer) -> None:
         word = tr("Update {name}", name=offer.here) if offer.here else tr("Install")
         name = tr("Install {name}", name=offer.title or offer.name) if not offer.here else word
-        super().__init__(context, name, word=word, has_name=not offer.here)
+        super().__init__(context, name, word, has_name=not offer.here)
         theme = context.theme
         self.offer = offer
         if offer.description:
@@ -96,12 +115,11 @@ class BundleSheet(OfferSheet):
     async def preview(self, values: Values) -> NewServer:
         return await self.hub.bundles.preview_bundle(self.offer.source, self.offer.sha256, dict(values))
 
-    async def add(self, values: Values, name: str) -> None:
+    async def add_offer(self, values: Values, name: str, access: AccessChoice | None) -> None:
         offer, context = self.offer, self.context
-        installed = await self.hub.bundles.install_bundle(offer.source, offer.sha256, dict(values), offer.here or name, self.access)
+        installed = await self.hub.bundles.install_bundle(offer.source, offer.sha256, dict(values), offer.here or name, access)
         context.say(tr("{name} is installed", name=installed))
         context.go(OpenServer(installed))
-        self.close_requested.emit()
 
     def show_preview(self, number: int, server: NewServer) -> None:
         """Shows the preview without warnings that the sheet already shows."""

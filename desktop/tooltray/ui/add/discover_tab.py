@@ -11,18 +11,19 @@ from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryStatus, RegistryUpdate, StarterServer
-from tooltray.ui.add import discover_words as said
-from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
-from tooltray.ui.i18n import tr
+from tooltray.foundation.snapshots.discovery import RegistryHit, RegistrySearch, RegistryStatus, RegistryUpdate, StarterServer
+from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet, kind_word
+from tooltray.ui.figures import moment
+from tooltray.ui.i18n import many, shipped, tr
 from tooltray.ui.kit.destinations import AddServer, Destination, OpenServer, WellKnownServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.offer_list import OfferList
+from tooltray.ui.widgets.offer_list import Offer, OfferList
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.toast import show_toast
@@ -30,6 +31,8 @@ from tooltray.ui.widgets.toast import show_toast
 SEARCH_AFTER_MS = 120  # without another key; a search takes some 30 ms, and nobody reads what stands there in between
 AGAIN_AFTER_MS = 1_500  # between looks while the registry is being fetched, which takes a minute at most
 WIDEST = 4_000  # px; the field takes the whole line
+HIT, STARTER, UPDATE = "hit", "starter", "update"  # begin the keys of offers
+OLD_S = 7 * 86_400  # seconds; new servers come every day, and a week's are missed
 
 
 class DiscoverField(SearchField):
@@ -166,8 +169,8 @@ class DiscoverTab(Page):
         """Shows what was found, unless the words in the field have changed since."""
         if not words or words != self._words:
             return
-        self.offers.set_offers([said.hit_offer(hit) for hit in found.hits])
-        self._draw_status(said.found_text(len(found.hits), found.total))
+        self.offers.set_offers([hit_offer(hit) for hit in found.hits])
+        self._draw_status(found_text(len(found.hits), found.total))
         is_there = bool(found.status.servers)
         self._nothing.set_title(tr("Nothing is found") if is_there else tr("The registry cannot be searched yet"))
         another = tr("Search for another word, or add a server that you know.")
@@ -184,14 +187,14 @@ class DiscoverTab(Page):
 
     def _draw_starters(self) -> None:
         if not self._words:
-            self.offers.set_offers([*said.update_offers(self._updates), *said.starter_offers(self._starters)])
+            self.offers.set_offers([*update_offers(self._updates), *starter_offers(self._starters)])
             self._stack.setCurrentWidget(self.offers if self.offers.offers else self._looking)
 
     def _draw_status(self, found: str = "") -> None:
-        text, tone = said.status_line(self._status, datetime.now(), found)
+        text, tone = status_line(self._status, datetime.now(), found)
         self._count.set_text(text)
         self._count.set_tone(tone)
-        self._refresh.setText(said.refresh_word(self._status))
+        self._refresh.setText(refresh_word(self._status))
 
     # the person
 
@@ -213,14 +216,13 @@ class DiscoverTab(Page):
 
     def _on_chosen(self, key: str) -> None:
         kind, _, name = key.partition(":")
-        match f"{kind}:":
-            case said.UPDATE:
-                self.run(self._update_server(name))
-            case said.STARTER:
-                self._open_starter(next(starter for starter in self._starters if starter.id == name))
-            case _:
-                self._wanted = name
-                self.run(self._open_server(name))
+        if kind == UPDATE:
+            self.run(self._update_server(name))
+        elif kind == STARTER:
+            self._open_starter(next(starter for starter in self._starters if starter.id == name))
+        else:
+            self._wanted = name
+            self.run(self._open_server(name))
 
     async def _update_server(self, name: str) -> None:
         """Pins a server to the newest version of its registry."""
@@ -242,3 +244,75 @@ class DiscoverTab(Page):
         toast = show_toast(context.theme, context.window, tr("{name} is added", name=name), tr("Show it"))
         toast.action_requested.connect(partial(context.go, OpenServer(name)))
         self._read_all()
+
+
+def _here(name: str) -> tuple[tuple[str, str], ...]:
+    return ((tr("Added as {name}", name=name), "success"),) if name else ()
+
+
+def hit_offer(hit: RegistryHit) -> Offer:
+    """Returns a hit of a search as an offer of the list."""
+    chips = (*_here(hit.here), *((kind_word(kind), "neutral") for kind in hit.kinds))
+    title = hit.title or hit.name
+    name = f"{hit.name} · " if hit.title and hit.title != hit.name else ""
+    return Offer(f"{HIT}:{hit.name}", title, f"{name}{' '.join(hit.description.split())}", chips, tr("Look"))
+
+
+def starter_offers(starters: Sequence[StarterServer]) -> list[Offer]:
+    """Returns the well-known servers, each category below its heading, in the order of the list."""
+    offers: list[Offer] = []
+    for category in dict.fromkeys(starter.category for starter in starters):
+        offers.append(Offer("", shipped(category)))
+        for starter in (each for each in starters if each.category == category):
+            needs = ((tr("Needs {what}", what=shipped(starter.needs)), "neutral"),) if starter.needs else ()
+            chips = (*_here(starter.here), *needs)
+            offers.append(Offer(f"{STARTER}:{starter.id}", starter.title, shipped(starter.good_for), chips, tr("Add")))
+    return offers
+
+
+def update_offers(updates: Sequence[RegistryUpdate]) -> list[Offer]:
+    """Returns the available updates, below a heading; empty without any."""
+    offers = [Offer("", tr("Updates"))] if updates else []
+    for update in updates:
+        title = tr("{name}: {version} → {newest}", name=update.server, version=update.version, newest=update.newest)
+        text = " · ".join(update.tools) or tr("What changes in its tools shows when it starts.")
+        offers.append(Offer(f"{UPDATE}:{update.server}", title, text, (), tr("Update")))
+    return offers
+
+
+def status_line(status: RegistryStatus | None, now: datetime, found: str = "") -> tuple[str, str]:
+    """Returns one line about the copy of the registry, and its tone: why it could not be refreshed, else how many servers of it can be
+    searched, and how old it is.
+
+    Args:
+        found: how many servers a search has found.
+    """
+    text, tone = _copy_words(status, now) if status is not None else ("", "secondary")
+    return " · ".join(filter(None, (found, text))), tone
+
+
+def _copy_words(status: RegistryStatus, now: datetime) -> tuple[str, str]:
+    if status.problem is not None and not status.is_updating:
+        return whole(replace(status.problem, hint="")), "warning"  # what to do is the button beside it
+    if not status.servers:
+        return tr("Downloading the registry…") if status.is_updating else tr("Registry not downloaded yet"), "secondary"
+    text = tr("{count} servers of the official registry, as of {when}.", count=f"{status.servers:,}", when=moment(status.updated_at, now))
+    if status.is_updating or now.timestamp() - status.updated_at <= OLD_S:
+        return text, "secondary"
+    return in_a_row(text, tr("It is more than a week old; newer servers are missing.")), "warning"
+
+
+def refresh_word(status: RegistryStatus | None) -> str:
+    """Returns what the button beside that line does, or is doing."""
+    if status is not None and status.is_updating:
+        return tr("Refreshing…")
+    return tr("Retry") if status is not None and status.problem is not None else tr("Refresh")
+
+
+def found_text(shown: int, total: int) -> str:
+    """Returns how many were found, as a sentence."""
+    if not total:
+        return ""
+    if total > shown:
+        return tr("{shown} of {count} found. Another word narrows it down.", shown=shown, count=f"{total:,}")
+    return many(total, "1 found", "{count} found")

@@ -1,13 +1,14 @@
-"""The sheets that add a server that the tab Discover has found: of the registry, or a well-known one."""
+"""The sheets that add a server that was found: in the registry, among the well-known ones, or in an installed package."""
 
 from collections.abc import Callable
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServer, StarterServer
-from tooltray.foundation.snapshots.entries import NewServer
+from tooltray.foundation.snapshots.entries import FormField, NewServer
+from tooltray.foundation.snapshots.servers import AccessChoice, AccessSnapshot, InMemoryServer
 from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
-from tooltray.ui.add.discover_words import option_title
-from tooltray.ui.add.offer_sheet import OfferSheet, Values
+from tooltray.ui.add.review_sheet import OfferSheet, Values, read_new_access
+from tooltray.ui.add.server_review import free_name
 from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.chip import Chip
@@ -16,6 +17,18 @@ from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import row
 
 ShowAdded = Callable[[str], object]
+KINDS = {"npm": "npm", "pypi": "PyPI", "nuget": "NuGet", "oci": "Docker", "mcpb": "MCPB"}
+"""How packages are called everywhere; only what is elsewhere has a word of ours."""
+ARGUMENTS = "args"  # the key of the one field of a server that runs inside Tooltray
+
+
+def kind_word(kind: str) -> str:
+    return tr("Remote") if kind == "remote" else KINDS.get(kind, kind)
+
+
+def option_title(option: RegistryOption) -> str:
+    """Returns one way to install a server, in one line."""
+    return f"{kind_word(option.kind)} · {option.label}"
 
 
 class RegistrySheet(OfferSheet):
@@ -29,7 +42,7 @@ class RegistrySheet(OfferSheet):
     _option: RegistryOption | None = None
 
     def __init__(self, context: PageContext, server: RegistryServer, show_added: ShowAdded) -> None:
-        super().__init__(context, server.title or server.name, word=tr("Add server"))
+        super().__init__(context, server.title or server.name, tr("Add server"))
         theme, self.server, self._show_added = context.theme, server, show_added
         line = row(spacing=8)
         line.addWidget(CodeLabel(theme, server.name, "secondary"), 1)
@@ -55,11 +68,10 @@ class RegistrySheet(OfferSheet):
     async def preview(self, values: Values) -> NewServer:
         return await self.hub.discovery.preview_registry_server(self.server.name, self.server.version, self._option_id, dict(values))
 
-    async def add(self, values: Values, name: str) -> None:
+    async def add_offer(self, values: Values, name: str, access: AccessChoice | None) -> None:
         server, discovery = self.server, self.hub.discovery
-        add = discovery.add_registry_server(server.name, server.version, self._option_id, dict(values), name, self.access)
+        add = discovery.add_registry_server(server.name, server.version, self._option_id, dict(values), name, access)
         self._show_added(await add)
-        self.close_requested.emit()
 
     @property
     def _option_id(self) -> str:
@@ -84,17 +96,19 @@ class RegistrySheet(OfferSheet):
         self.block(*filter(None, [option.problem]))
         self.set_fields(option.fields if option.problem is None else ())
         if self._is_bundle:
-            self._show_preview_parts(False)
+            self._what.hide()
 
     @property
     def _is_bundle(self) -> bool:
         return self._option is not None and self._option.kind == "mcpb" and self._option.problem is None
 
-    def _draw(self) -> None:
-        super()._draw()
-        if self._is_bundle:
-            self._go.setText(tr("Look at the bundle…"))
-            self._go.setEnabled(True)
+    @property
+    def can_go(self) -> bool:
+        return self._is_bundle or super().can_go
+
+    @property
+    def word(self) -> str:
+        return tr("Look at the bundle…") if self._is_bundle else super().word
 
     def _on_go(self) -> None:
         if self._is_bundle and self._option is not None:
@@ -112,16 +126,50 @@ class StarterSheet(OfferSheet):
     """
 
     def __init__(self, context: PageContext, server: StarterServer, show_added: ShowAdded) -> None:
-        super().__init__(context, server.title, word=tr("Add server"))
+        super().__init__(context, server.title, tr("Add server"))
         theme, self.server, self._show_added = context.theme, server, show_added
         self.head.addWidget(Label(theme, shipped(server.good_for), "body", wrap=True))
         if server.needs:
             self.head.addWidget(Label(theme, tr("It needs {what}.", what=shipped(server.needs)), "caption", "secondary", wrap=True))
         self.set_fields(server.fields)
 
-    async def add(self, values: Values, name: str) -> None:
-        self._show_added(await self.hub.discovery.add_starter_server(self.server.id, dict(values), name, self.access))
-        self.close_requested.emit()
+    async def add_offer(self, values: Values, name: str, access: AccessChoice | None) -> None:
+        self._show_added(await self.hub.discovery.add_starter_server(self.server.id, dict(values), name, access))
 
     async def preview(self, values: Values) -> NewServer:
         return await self.hub.discovery.preview_starter_server(self.server.id, dict(values))
+
+
+class InMemorySheet(OfferSheet):
+    """A sheet that adds a server that runs inside Tooltray. Adding it is also the approval for that, as a sentence above the button
+    explains.
+    """
+
+    def __init__(self, context: PageContext, server: InMemoryServer) -> None:
+        super().__init__(context, tr("Add {name}", name=server.name), tr("Add and run inside Tooltray"))
+        self._server = server
+        if server.summary:
+            self.head.addWidget(Label(context.theme, server.summary, "body", wrap=True))
+        self.set_fields([FormField(ARGUMENTS, tr("Arguments"), is_list=True)])
+
+    async def add_offer(self, values: Values, name: str, access: AccessChoice | None) -> None:
+        """Adds the server, and trusts exactly its entry."""
+        await self.hub.servers.add_mcp_server(name, self._entry(values), access=access)
+        waiting = await self.hub.files.get_trust_requests("")
+        if digests := {each.entry: each.digest for each in waiting if each.entry == name and not each.project}:
+            await self.hub.files.trust_entries("", digests)
+        self.context.say(tr("{name} is added", name=name))
+
+    def _entry(self, values: Values) -> dict[str, object]:
+        args = values.get(ARGUMENTS, ())
+        return {"type": "inmemory", "command": self._server.name, "args": list(args) if isinstance(args, tuple) else []}
+
+    async def preview(self, values: Values) -> NewServer:
+        server, entry = self._server, self._entry(values)
+        package = " ".join(part for part in (server.package, server.version) if part)
+        warning = Problem(tr("It runs inside Tooltray and can read every secret"), "", tr("Add it only if you trust who made the package."))
+        origin, arguments = tr("The installed package {name}", name=package), values.get(ARGUMENTS, ())
+        words = (server.name, *(arguments if isinstance(arguments, tuple) else ()))
+        setting, _ = await read_new_access(self.hub)
+        access = AccessSnapshot("free" if setting == "free" else "trusted", ("trusted", "free"), "reads")
+        return NewServer(free_name(server.name, self.taken), entry, words, "", (), origin, (warning,), access)

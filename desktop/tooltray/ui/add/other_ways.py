@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import InMemoryServer
-from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
-from tooltray.ui.add.bundle_urls import ENDINGS
-from tooltray.ui.add.inmemory_sheet import InMemorySheet
+from tooltray.ui.add.bundle_sheet import ENDINGS, ReadingBundleSheet
+from tooltray.ui.add.found_sheets import InMemorySheet
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.destinations import Destination, ImportServers, Servers
 from tooltray.ui.kit.page_context import PageContext

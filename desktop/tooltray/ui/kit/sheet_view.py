@@ -4,10 +4,7 @@ import asyncio
 
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.sheet import SheetFrame
-
-QUESTION_WIDTH = 480
+from tooltray.ui.widgets.sheet import QuestionFrame, SheetFrame
 
 
 class SheetView(SheetFrame, View):
@@ -37,10 +34,7 @@ async def confirm(context: PageContext, title: str, text: str, *, yes: str, no: 
         if not agreed.done():
             agreed.set_result(is_yes)
 
-    panel = SheetFrame(context.theme, title, QUESTION_WIDTH)
-    panel.body.addWidget(Label(context.theme, text, "body", "secondary", wrap=True))
-    panel.set_first_focus(panel.add_button(no, panel.close_requested.emit))
-    panel.add_button(yes, lambda: answer(True), variant)
+    panel = QuestionFrame(context.theme, title, text, yes=yes, no=no, variant=variant, agree=lambda: answer(True))
     if (sheet := context.sheets.show(panel)) is None:
         return False
     sheet.closed.connect(lambda: answer(False))

@@ -14,7 +14,7 @@ from tooltray.ui.approval.rule_choice import covered
 from tooltray.ui.approval.tool_approval import ToolApproval, ToolSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.server_pane.access_section import AccessSection
+from tooltray.ui.server_pane.server_view import AccessSection
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label

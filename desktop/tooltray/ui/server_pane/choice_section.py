@@ -16,7 +16,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.schema_form.leaves import text_line
-from tooltray.ui.server_pane.access_section import AccessSection
+from tooltray.ui.server_pane.server_view import AccessSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton

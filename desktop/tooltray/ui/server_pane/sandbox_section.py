@@ -22,8 +22,8 @@ from tooltray.ui.confinement_words import in_short, refused_details, refused_in_
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row
-from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.server_pane.choice_section import ChoiceSection
+from tooltray.ui.server_pane.server_view import AccessSection
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import heading

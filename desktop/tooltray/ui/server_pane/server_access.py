@@ -17,10 +17,9 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenSecret
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import confirm
-from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.server_pane.approval_section import ApprovalSection
 from tooltray.ui.server_pane.sandbox_section import SandboxSection
-from tooltray.ui.server_pane.server_view import PaneState, ServerView
+from tooltray.ui.server_pane.server_view import AccessSection, PaneState, ServerView
 from tooltray.ui.settings.secret_words import is_missing, state
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Option
@@ -203,7 +202,7 @@ class SecretsSection(AccessSection):
 
     def _on_chosen(self, secret: SecretSnapshot) -> None:
         if is_missing(secret):
-            self.context.wishes.secret_requested.emit(self._name, secret.name)
+            self.context.wishes.open_secret(self._name, secret.name)
         else:
             self.context.go(OpenSecret(secret.name))
 

@@ -18,10 +18,9 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_actions import is_own
 from tooltray.ui.logs.log_view import LogView
-from tooltray.ui.server_pane.last_calls import LastCalls
 from tooltray.ui.server_pane.server_access import ServerAccess
 from tooltray.ui.server_pane.server_menu import ServerActions
-from tooltray.ui.server_pane.server_overview import ServerOverview
+from tooltray.ui.server_pane.server_overview import LastCalls, ServerOverview
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.server_pane.server_view import PaneState, ServerView

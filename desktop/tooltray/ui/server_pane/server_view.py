@@ -1,4 +1,4 @@
-"""The base of the tabs of an opened server, and what they show."""
+"""The bases of the tabs of an opened server, and of the sections of its tab Access."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,14 @@ import msgspec
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.surface import clear, column
 
 
 class PaneState(msgspec.Struct, frozen=True):
@@ -29,3 +35,35 @@ class ServerView(QWidget):
     def show_state(self, state: PaneState) -> None:
         """Shows what is known now."""
         raise NotImplementedError
+
+
+class AccessSection(QWidget, View):
+    """The base of the sections.
+
+    Attributes:
+        body: the layout of the section.
+        notes: the layout for failures; each section adds it where it belongs.
+    """
+
+    def __init__(self, context: PageContext, name: str) -> None:
+        super().__init__()
+        self.context, self._theme, self._name = context, context.theme, name
+        self.body, self.notes = column(self, spacing=10), column(spacing=8)
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        """Shows a newer snapshot."""
+
+    def look(self) -> None:
+        """Reads again what the section shows."""
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure in `notes`; None removes it."""
+        clear(self.notes)
+        if problem is not None:
+            self.notes.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+    async def confine(self, wanted: ConfinementSnapshot) -> ConfinementSnapshot:
+        """Sets the server's confinement; returns the one that applies."""
+        return await self.hub.confinement.set_confinement(
+            self._name, wanted.files, wanted.network, list(wanted.hosts), list(wanted.read), list(wanted.write)
+        )

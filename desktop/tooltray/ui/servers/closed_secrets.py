@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.add.review_sheet import ReviewSheet
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import open_secrets
 from tooltray.ui.kit.view import View
@@ -50,7 +50,7 @@ class ClosedSecrets(QObject, View):
         self._are_closed = problem is not None
         if sheets.sheet is None or problem is None:
             self.context.notices.set_secrets_problem(problem, self.hub.secret_backend)
-        if isinstance(sheets.panel, AddServerSheet):
+        if isinstance(sheets.panel, ReviewSheet):
             sheets.panel.on_secrets_tried(problem)
 
     def _on_choice(self, kind: str, passphrase: str) -> None:

@@ -98,7 +98,7 @@ class InstalledTab(Page):
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
-        wishes.costs_requested.connect(self._on_costs_requested)
+        wishes.read_costs = self._on_costs_requested
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
@@ -390,7 +390,7 @@ class InstalledTab(Page):
         """Opens the sheet that adds a server; returns False if another sheet is open."""
         if self.context.sheets.sheet is not None:
             return False
-        self.context.sheets.show(AddServerSheet(self.context, self.secrets.open, text, self._projects))
+        self.context.sheets.show(AddServerSheet(self.context, text, self._projects))
         return True
 
     def _on_projects(self, projects: Sequence[str]) -> None:

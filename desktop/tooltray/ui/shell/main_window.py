@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ProblemReported
 from tooltray.ui import icons
-from tooltray.ui.add.bundle_urls import bundle_of_urls
+from tooltray.ui.add.bundle_sheet import bundle_of_urls
 from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName
@@ -199,7 +199,7 @@ class MainWindow(QMainWindow):
         context = self.context
         context.hub.snapshot_changed.connect(self._draw_hub)
         context.hub.on(ProblemReported, self._on_problem_reported, self)
-        context.wishes.place_requested.connect(self.go)
+        context.wishes.go = self.go
         self._sidebar.page_requested.connect(self._open)
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)

@@ -29,6 +29,7 @@ from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.server_text import seen
+from tooltray.ui.widgets.sheet import set_saved
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 WIDTH, HEIGHT = 1080, 720
@@ -160,6 +161,7 @@ class TrySheet(Surface, View):
         self._progress = None
         self._clock.start()
         self._draw()
+        set_saved(self)  # the call is kept with its arguments
         self.run(self._try(self.attempt, arguments))
 
     def leave(self) -> None:

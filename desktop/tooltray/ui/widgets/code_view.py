@@ -68,6 +68,8 @@ class CodeView(QPlainTextEdit):
         self.document().clearUndoRedoStacks()  # Ctrl+Z takes back what is typed, not the margin
         if not editable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
+        else:
+            self.horizontalScrollBar().rangeChanged.connect(self._keep_cursor_visible)
         if lines:
             self.set_lines(lines)
         if json:
@@ -102,6 +104,11 @@ class CodeView(QPlainTextEdit):
             line.setLineWidth(width)
         layout.endLayout()
         return layout.lineCount()
+
+    def _keep_cursor_visible(self) -> None:
+        """Scrolls to the cursor of a user who types: Qt does so before it knows the new width, and not after a resize."""
+        if self.hasFocus():
+            self.ensureCursorVisible()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
@@ -14,10 +14,11 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import move_focus
-from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import DialogWindow, Surface, clear, column, divider, row
 
+QUESTION_WIDTH = 480
 SHADOW_STEPS = 14
 RISE = 8  # px the panel moves up while it opens
 SCRIM = {"light": 0.28, "dark": 0.55}
@@ -152,14 +153,51 @@ class Sheet(DialogWindow):
             paint_shadow(painter, self._theme, QRectF(self._painted_box), "modal", self._theme.radius("xl"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._closes_outside and not self._panel.geometry().contains(event.position().toPoint()):
+        if self._closes_outside and not self._has_input and not self._panel.geometry().contains(event.position().toPoint()):
             self.dismiss()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and not self._is_kept:
-            self.dismiss()
-        else:
+        if event.key() != Qt.Key.Key_Escape or self._is_kept:
             event.accept()  # what nothing in the sheet wants is not for the window below
+        elif self._has_input:
+            self._ask_to_discard()
+        else:
+            self.dismiss()
+
+    @property
+    def _has_input(self) -> bool:
+        """Whether something that the user has typed or pasted would be lost."""
+        return any(_is_edited(field) for field in _fields(self._panel))
+
+    def _ask_to_discard(self) -> None:
+        """Asks over the panel whether what was typed may be lost."""
+        title, text = tr("Discard what you have typed?"), tr("It is lost when this closes.")
+        question = QuestionFrame(self._theme, title, text, yes=tr("Discard"), no=tr("Keep editing"), variant="danger", agree=self.dismiss)
+        sheet = Sheet(self._theme, self, question)
+        question.close_requested.connect(sheet.dismiss)
+        sheet.show()
+
+
+def _fields(root: QWidget) -> list[QLineEdit | QPlainTextEdit]:
+    return [*root.findChildren(QLineEdit), *root.findChildren(QPlainTextEdit)]
+
+
+def _is_edited(field: QLineEdit | QPlainTextEdit) -> bool:
+    """Returns whether the user has edited the text of a field, other than one to search with."""
+    if isinstance(field, QLineEdit):
+        text, is_modified = field.text(), field.isModified()
+    else:
+        text, is_modified = field.toPlainText(), field.document().isModified()
+    return bool(text.strip()) and is_modified and field.isVisible() and not field.isReadOnly() and not field.property("quiet")
+
+
+def set_saved(root: QWidget) -> None:
+    """Marks what the user has typed so far as no loss: it was sent or saved, and Escape closes the sheet at once."""
+    for field in _fields(root):
+        if isinstance(field, QLineEdit):
+            field.setModified(False)
+        else:
+            field.document().setModified(False)
 
 
 class SheetFrame(Surface):
@@ -217,6 +255,24 @@ class SheetFrame(Surface):
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+
+class QuestionFrame(SheetFrame):
+    """A question with two answers.
+
+    Args:
+        yes, no: the texts of the buttons; `no` has the focus.
+        variant: of the button `yes`, such as "danger".
+        agree: called when the user agrees; `close_requested`: they do not.
+    """
+
+    def __init__(
+        self, theme: Theme, name: str, text: str, *, yes: str, no: str, variant: str = "primary", agree: Callable[[], object]
+    ) -> None:
+        super().__init__(theme, name, QUESTION_WIDTH)
+        self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
+        self.set_first_focus(self.add_button(no, self.close_requested.emit))
+        self.add_button(yes, agree, variant)
 
 
 GUARD_MS = 700  # longer than it takes to notice that something came under the pointer
