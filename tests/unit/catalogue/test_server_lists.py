@@ -275,6 +275,22 @@ async def test_who_waits_for_a_list_does_not_wait_for_the_disk(tmp_path: Path) -
         SlowDisk.may_save.set()
 
 
+async def test_who_looks_waits_for_the_lists_that_it_wants_and_for_no_others(tmp_path: Path) -> None:
+    program = all_kinds()
+    async with started_offers(tmp_path, {"s": program}) as parts:
+        lists, server = parts.parts.other_lists, parts.servers.get("s")
+        go_on = program.hold("resources/list")
+        looks = [asyncio.create_task(lists.look(server, [RESOURCES])), asyncio.create_task(lists.look(server, [PROMPTS], max_age_s=600.0))]
+        await program.request("resources/list", count=2)
+        await settled()
+        assert [look.done() for look in looks] == [False, True]
+        go_on.set()
+        await asyncio.gather(*looks)
+        await parts.servers.stop("s")
+        await lists.look(server)
+        assert program.count("resources/list") == 2
+
+
 async def test_the_last_known_lists_are_served_at_once_and_then_corrected(tmp_path: Path) -> None:
     async with offer_parts(tmp_path, {"s": all_kinds(), "bare": OfferingServer()}) as parts:
         await parts.start("s", "bare")

@@ -9,7 +9,7 @@ from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server, opened, refusal_of, started, started_parts, text_of, two_servers
 from tests.fakes.offering import OfferingServer, resource
-from tests.fakes.scripted_server import ScriptedServer, error, text, tool
+from tests.fakes.scripted_server import ScriptedServer, error, raw, text, tool
 
 from tooltray.foundation.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
@@ -77,6 +77,15 @@ async def test_a_server_offers_what_its_settings_let_through(tmp_path: Path, fie
         assert await parts.listed() == offered
         assert await parts.listed("s") == offered
         assert parts.tools.tool_count("s") == 3
+
+
+async def test_a_client_of_one_server_gets_its_definitions_verbatim(tmp_path: Path) -> None:
+    written = b'{ "name":"t", "inputSchema" : {"type":"object"},"n":1e400 }'
+    program = ScriptedServer()
+    program.handlers["tools/list"] = lambda copy, params: raw(b'{"tools":[%b]}' % written)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
+        await parts.listed("s")
+        assert bytes(await parts.tools.listing("s")) == b'{"tools":[%b]}' % written
 
 
 async def test_a_result_is_as_long_as_its_tool_or_else_its_server_lets_it(tmp_path: Path) -> None:

@@ -81,8 +81,7 @@ class Recording:
             return [each.line or self._read(each) for each in list(self._messages)]
 
     def _read(self, message: _Message) -> LogLine:
-        is_cut = message.size > len(message.data)
-        method, id, is_error = _read_head(message.data, is_cut)
+        method, id, is_error = _read_head(message.data)
         text, ms = method, None
         if method and id:
             self._note(message, id, method)
@@ -98,7 +97,7 @@ class Recording:
             detail=message.data.decode(errors="replace"),
             direction="out" if message.is_ours else "in",
             ms=ms,
-            is_cut=is_cut,
+            is_cut=message.size > len(message.data),
         )
         return message.line
 
@@ -200,15 +199,13 @@ class ProtocolLog:
         self._bus.publish(LogWritten(f"{MESSAGES}{server}"))
 
 
-def _read_head(data: bytes, is_cut: bool) -> tuple[str, bytes, bool]:
+def _read_head(data: bytes) -> tuple[str, bytes, bool]:
     """Returns method and id of a message, as far as it has them, and whether it is an error."""
-    if not is_cut:
-        try:
-            message = envelope.decode(data)
-            return _named(message.method, bytes(message.params)), bytes(message.id), bool(message.error)
-        except envelope.MalformedFrame:
-            pass
-    head = data[:HEAD_BYTES]
+    try:
+        message = envelope.decode(data)
+        return _named(message.method, bytes(message.params)), bytes(message.id), bool(message.error)
+    except envelope.MalformedFrame:  # also a message that is cut
+        head = data[:HEAD_BYTES]
     method = _METHOD.search(head)
     return _named(method[1].decode(errors="replace") if method else "", head), bytes(envelope.find_id(head)), False
 

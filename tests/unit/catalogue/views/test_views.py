@@ -298,7 +298,9 @@ async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> Non
         assert client.state.obeys_changes is False
         assert "find_tools" in await names_of(parts, client)
         assert client.state.obeys_changes is False
+        told = len(parts.heard.of(SessionListChanged))
         for _ in range(2):
             parts.notifications.told_of_tools(client)
             await names_of(parts, client)
             assert client.state.obeys_changes is True
+            assert len(parts.heard.of(SessionListChanged)) == told + 1

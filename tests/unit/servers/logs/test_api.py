@@ -106,6 +106,8 @@ async def test_while_the_disk_takes_nothing_the_last_lines_in_memory_are_shown_a
     assert page.problem is not None
     assert page.lines[1].level == "error"
     assert texts(await logs.get_log("server:s", LogFilter(text="TWO"))) == ["ERROR two"]
+    for place in ({"before": "000001:9"}, {"after": "000001:9"}):
+        assert texts(await logs.get_log("server:s", **place)) == []
 
 
 async def test_messages_are_recorded_for_a_person_and_read_by_one_alone(parts: HubParts, logs: LogsApi) -> None:

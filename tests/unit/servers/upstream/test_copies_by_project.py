@@ -197,9 +197,12 @@ async def test_one_that_failed_for_one_project_runs_for_others(hub: ProjectHub) 
     hub.program.fails_to_open = None
     await hub.opened(well)
     assert hub.server.state is ServerState.RUNNING
+    (running,) = (copy for copy in hub.by_project.copies if copy.state is ServerState.RUNNING)
+    await running.first.stop(then=ServerState.ON_DEMAND)
     hub.server.start()  # as when a secret has come that was missing
     await hub.program.copies.until(lambda: len(hub.program.copies.all) == 3)
     await hub.opened(broken)
+    assert running.state is ServerState.ON_DEMAND
 
 
 async def test_a_server_elsewhere_wants_to_be_signed_in_to_for_all_projects(hub: ProjectHub) -> None:
