@@ -259,7 +259,8 @@ class SkillCatalogue:
         self._offered: dict[str, tuple[Skill, ...]] = {}  # the skills as last published
         self._got: dict[Target, Skill] = {}  # skills that clients requested by URI, the oldest first
         self._changes = 0
-        self._index, self._index_of = _Index(), (-1, *uris.state)
+        self._index = _Index()
+        self._index_of: tuple[object, ...] = ()
 
     async def load(self) -> None:
         """Loads the last known skills of every server from the disk."""

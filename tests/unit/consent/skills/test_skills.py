@@ -157,6 +157,15 @@ async def test_content_that_does_not_fit_its_digest_is_refused_and_said_once(tmp
         assert [GIT in str(problem.message) for problem in told] == [True, False, False, True]
 
 
+async def test_a_file_that_no_entry_lists_is_given_unchecked(tmp_path: Path) -> None:
+    program, daily, extra = SkillServer("git-workflow", "daily"), "skill://daily/SKILL.md", "skill://git-workflow/extra.md"
+    program.skills[1]["resources"] = "dynamic"
+    program.files[extra] = "more"
+    async with hub(tmp_path, {"s": program}) as parts:
+        await ready(parts)
+        assert (await text(parts, daily), await text(parts, extra)) == (program.files[daily], "more")
+
+
 async def test_content_of_a_changed_skill_is_given_as_soon_as_the_change_is_accepted(tmp_path: Path) -> None:
     program = SkillServer("git-workflow")
     uri = "skill://unlisted/SKILL.md"

@@ -127,6 +127,15 @@ async def test_a_task_is_known_again_after_the_hub_was_ended_in_the_middle(tmp_p
         assert (await asked(parts, "tasks/get", TaskClient("A"), id))["result"]["taskId"] == id
 
 
+async def test_the_result_of_a_task_is_as_large_as_its_client_may_have_it(tmp_path: Path) -> None:
+    program = TaskServer()
+    program.handlers["tasks/result"] = lambda copy, params: text("word " * 5000)
+    async with started_parts(tmp_path, **one_server(program, resultLimit=500)) as parts:
+        client = TaskClient("A")
+        result = (await asked(parts, "tasks/result", client, await begun(parts, client)))["result"]
+        assert "To continue, call read_result" in result["content"][-1]["text"]
+
+
 async def test_a_server_that_has_forgotten_its_tasks_says_so_itself(parts: HubParts, program: TaskServer) -> None:
     client = TaskClient("A")
     id = await begun(parts, client)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from tests.fakes.modern_subscriptions import LISTENED, acknowledging, wanted
 from tests.fakes.scripted_server import Copy, error
 from tests.fakes.task_server import EXTENSION, KNOWS_TASKS, LEGACY, RELATED, TaskClient, TaskServer, begun
 
-from tooltray.gateway.server_tasks.task_news import LONGEST_EARLY_BYTES, MOST_EARLY
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.gateway.server_tasks.task_book import ServerTask
+from tooltray.gateway.server_tasks.task_news import LONGEST_EARLY_BYTES, MOST_EARLY, TaskListens
 from tooltray.protocol.envelope import success
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
 
@@ -279,6 +282,33 @@ async def test_each_server_is_asked_for_its_own_tasks_alone(tmp_path: Path) -> N
         ids = [await begun(parts, client, f"{server}_slow", **MODERN) for server in "ab"]
         assert await parts.client_listens.to_tasks(client, KEY, ids) == ids
         assert [wanted(program) for program in programs] == [[{"taskIds": ["task-1"]}]] * 2
+
+
+class Place:
+    """In the place of a connection."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+@pytest.mark.expected_warnings("broken")
+async def test_a_server_that_fails_to_listen_costs_no_other_ones_tasks() -> None:
+    tasks = {f"{name}:1": ServerTask(id=f"{name}:1", own_id="1", server=name, owner="A", created_at=0.0) for name in "ab"}
+    places, keeper = {name: Place(name) for name in "ab"}, TaskKeeper()
+
+    async def listen_to_tasks(wanted: frozenset[str]) -> frozenset[str]:
+        return wanted
+
+    async def fail(wanted: frozenset[str]) -> frozenset[str]:
+        raise RuntimeError("broken")
+
+    book: Any = SimpleNamespace(find=tasks.get)
+    at: Any = SimpleNamespace(client_of=lambda task: places[task.server])
+    servers: Any = SimpleNamespace(of=lambda client: SimpleNamespace(listen_to_tasks=fail if client.name == "a" else listen_to_tasks))
+    listens = TaskListens(book=book, places=at, listens=servers, spawn=keeper.spawn)
+    session: Any = TaskClient("A")
+    assert await listens.listen(session, b"k", list(tasks)) == ["b:1"]
+    await keeper.close()
 
 
 @pytest.mark.parametrize("answers", [acknowledging(lambda wanted: {}), lambda copy, params: error(-32021, "no")])
