@@ -221,6 +221,8 @@ class SecretStore:
 
     def known_values(self) -> frozenset[str]:
         """Returns every value seen since the start, also replaced and removed ones: the values to mask in logs."""
+        if not self._hidden:
+            return self._known  # the same object: each line of the log compares it with what it knows
         return self._known.union(*(values for pair in self._hidden.values() for values in pair))
 
     async def close(self) -> None:
