@@ -4,6 +4,8 @@ import argparse
 import json
 from argparse import Namespace
 
+from msgspec.structs import replace
+
 from tooltray.carriers.control.control_client import HubSilent
 from tooltray.cli import values
 from tooltray.cli.arguments import Usage, command, later
@@ -199,7 +201,7 @@ def _of_server(costs: ToolCosts, name: str) -> ToolCosts:
     server = next((each for each in costs.servers if each.server == name), None)
     if server is None:
         raise TooltrayError(tr("'{name}' offers no tools", name=name), hint=tr("See which servers do: tooltray tools cost"))
-    return ToolCosts(costs.tokenizer, server.tokens, server.shown_tokens, (server,), costs.client, server.skill_tokens)
+    return replace(costs, tokens=server.tokens, shown_tokens=server.shown_tokens, servers=(server,), skill_tokens=server.skill_tokens)
 
 
 def _cost_summary(costs: ToolCosts, shown: str) -> str:

@@ -185,8 +185,8 @@ def test_names_are_forgotten(tooltray: Tooltray, hub_home: Home) -> None:
 
 READ = {"name": "read", "tokens": 10, "is_shown": False}
 WRITE = {"name": "write", "tokens": 90, "is_shown": True}
-FILES = {"server": "files", "tokens": 100, "shown_tokens": 95, "tools": [READ, WRITE], "skill_tokens": 0}
-WEB = {"server": "web", "tokens": 7, "shown_tokens": 7, "tools": [], "skill_tokens": 0}
+FILES = {"server": "files", "tokens": 100, "shown_tokens": 95, "tools": [READ, WRITE], "skill_tokens": 0, "compact_tokens": 20}
+WEB = {"server": "web", "tokens": 7, "shown_tokens": 7, "tools": [], "skill_tokens": 0, "compact_tokens": None}
 
 
 def costs(**changes: Any) -> dict[str, Any]:
@@ -197,6 +197,7 @@ def costs(**changes: Any) -> dict[str, Any]:
         "servers": [FILES, WEB],
         "client": "",
         "skill_tokens": 0,
+        "search_tokens": 190,
     } | changes
 
 
