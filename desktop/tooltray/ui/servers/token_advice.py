@@ -61,11 +61,11 @@ class TokenAdvice(Button):
         if len(self._saved) > 1:
             everything = [name for name, _ in self._saved]
             text = tr("All {count} servers: saves {tokens} tokens", count=len(everything), tokens=f"{self._total:,}")
-            self._add(menu, text).triggered.connect(partial(self._wishes.make_compact, everything))
+            self._add(menu, text).triggered.connect(partial(self._wishes.lazy_many_requested.emit, everything))
             menu.addSeparator()
         for name, tokens in self._saved[:MOST_ADVISED]:
             text = tr("{name}: saves {tokens} tokens", name=_short(name), tokens=f"{tokens:,}")
-            self._add(menu, text).triggered.connect(partial(self._wishes.make_compact, [name]))
+            self._add(menu, text).triggered.connect(partial(self._wishes.lazy_many_requested.emit, [name]))
         popup_below(menu, self)
 
     def _add(self, menu: QMenu, text: str) -> QAction:
