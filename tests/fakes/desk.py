@@ -39,7 +39,7 @@ from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.all_tools_tab import AllToolsTab
 
-PATIENCE_S = 4.0  # a bound, not a measure: everything here takes milliseconds
+PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
 
 async def until(condition: Callable[[], object]) -> None:
