@@ -68,7 +68,7 @@ async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         desk.open_server("a")
-        desk.wishes.open_options("w")
+        desk.wishes.options_requested.emit("w")
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
         desk.window.open_page("clients")
@@ -325,7 +325,7 @@ async def test_the_settings_of_a_server_and_their_sheets_have_names(theme: Theme
         view.test_panel.show_result(ServerTest("a", False, problem=Problem("no"), output=("x",)))
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
-        for wish in (lambda: desk.wishes.duplicate("a"), lambda: desk.wishes.open_secret("a", "a/A_TOKEN")):
+        for wish in (lambda: desk.wishes.duplicate_requested.emit("a"), lambda: desk.wishes.secret_requested.emit("a", "a/A_TOKEN")):
             wish()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
@@ -339,7 +339,7 @@ def role(widget: QWidget) -> QAccessible.Role:
 async def test_windows_and_sheets_that_ask_are_dialogs(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
         asking = ApprovalWindow(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
-        desk.wishes.duplicate("a")
+        desk.wishes.duplicate_requested.emit("a")
         assert role(asking) == role(desk.window.sheet) == QAccessible.Role.Dialog
         delete(asking)
 

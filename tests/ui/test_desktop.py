@@ -709,7 +709,7 @@ async def test_after_a_change_of_language_an_action_runs_once(live: Callable[...
         await in_english_again(life, engine)
     finally:
         gc.unfreeze()
-    life.window.context.wishes.restart("a")
+    life.window.context.wishes.restart_requested.emit("a")
     await until(lambda: not len(life.desk.tasks))
     assert engine.presenter.calls.count(("restart_server", "a")) == 1
 

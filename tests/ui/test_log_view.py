@@ -48,7 +48,7 @@ async def opened(desk: Desk, log: list[LogLine] | LogPage, name: str = "a") -> L
     if name == "hub":
         desk.window.go(TooltrayLog())
     else:
-        desk.wishes.open_log(name)
+        desk.wishes.log_requested.emit(name)
     panel = desk.window.findChild(LogSheet)
     assert panel is not None
     await until(lambda: panel.log.reader.page is not None)

@@ -129,7 +129,7 @@ async def test_the_foot_counts_clients_and_the_badge_servers_that_need_a_person(
 async def test_a_removed_server_can_be_brought_back_as_it_was(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_default=True)]), theme) as desk:
         desk.engine.entries["a"] = {"command": "npx", "custom": 1}
-        desk.wishes.remove("a")
+        desk.wishes.removal_requested.emit("a")
         await until(lambda: toasts(desk) == ["a is removed"])
         assert "a" not in desk.engine.entries
         press(desk.window, "Undo")
@@ -140,7 +140,7 @@ async def test_a_removed_server_can_be_brought_back_as_it_was(theme: Theme) -> N
 async def test_ctrl_z_presses_undo_but_in_a_field_that_has_something_to_undo(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
         desk.engine.entries["a"] = {"command": "npx"}
-        desk.wishes.remove("a")
+        desk.wishes.removal_requested.emit("a")
         await until(lambda: toasts(desk) == ["a is removed"])
         undo = control(desk.window, "Undo")
         assert (undo.toolTip(), undo.accessibleDescription()) == ("Ctrl+Z", "Ctrl+Z")
@@ -192,16 +192,16 @@ async def test_a_toast_lies_beside_the_details_and_above_buttons_that_do_not_scr
 
 async def test_a_server_s_entry_is_copied_in_the_form_of_other_programs(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        desk.wishes.copy_entry("a")
+        desk.wishes.copy_requested.emit("a")
         await until(lambda: toasts(desk))
         assert json.loads(QGuiApplication.clipboard().text()) == {"mcpServers": {"a": {"command": "npx"}}}
 
 
 async def test_start_with_the_hub_is_switched_both_ways(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        desk.wishes.set_default("a", True)
+        desk.wishes.default_requested.emit("a", True)
         await until(lambda: desk.engine.defaults == ["a"])
-        desk.wishes.set_default("a", False)
+        desk.wishes.default_requested.emit("a", False)
         await until(lambda: desk.engine.defaults == [])
 
 
@@ -210,7 +210,7 @@ async def test_the_log_of_a_server_shows_its_lines_and_the_whole_problem_until_t
     async with Desk(FakePresenter([failed]), theme) as desk:
         desk.engine.logs["a"] = ["first", "second"]
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.open_log("a")
+        desk.wishes.log_requested.emit("a")
         panel = desk.window.findChild(LogSheet)
         assert isinstance(panel, LogSheet)
         await until(lambda: [line.text for line in panel.log.lines] == ["first", "second"])
@@ -223,7 +223,7 @@ async def test_the_log_of_a_server_shows_its_lines_and_the_whole_problem_until_t
 async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.open_log("a")
+        desk.wishes.log_requested.emit("a")
         await desk.hub.servers.remove_mcp_server("a")
         await until(lambda: desk.window.sheet is None)
 
@@ -231,7 +231,7 @@ async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
 async def test_the_log_opens_a_hidden_window(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.window.close()
-        desk.wishes.open_log("a")
+        desk.wishes.log_requested.emit("a")
         assert desk.window.isVisible()
 
 
@@ -437,7 +437,7 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
         await until(lambda: desk.page.server_list.cards)
         desk.open_tools("a")
         desk.page.add('{"mcpServers": {"x": {"command": "y", "env": {"A_TOKEN": "1"}}}}')
-        desk.wishes.open_log("b")
+        desk.wishes.log_requested.emit("b")
         desk.window.context.say("hello")
         for state in ServerState:
             desk.engine.set_state("a", state)
@@ -464,7 +464,7 @@ async def test_when_a_server_starts_from_now_on_is_said(theme: Theme, is_default
     async with Desk(FakePresenter([server("a", is_default=is_default)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         desk.engine.defaults = ["a"] if is_default else []
-        desk.wishes.set_default("a", not is_default)
+        desk.wishes.default_requested.emit("a", not is_default)
         await until(lambda: toasts(desk) == [f"{text} from now on"])
 
 
@@ -477,7 +477,7 @@ async def test_a_server_that_is_brought_back_has_its_place_and_the_keyboard(them
     async with Desk(FakePresenter([server("a"), server("b"), server("c")]), theme) as desk:
         await until(lambda: placed(desk) == ["a", "b", "c"])
         desk.engine.entries["b"] = {"command": "npx"}
-        desk.wishes.remove("b")
+        desk.wishes.removal_requested.emit("b")
         await until(lambda: placed(desk) == ["a", "c"])
         await until(lambda: toasts(desk))
         undo = control(desk.window, "Undo")
@@ -493,7 +493,7 @@ async def test_the_keyboard_goes_to_the_next_card_when_its_own_is_removed(theme:
         await until(lambda: placed(desk) == ["a", "b", "c"])
         desk.engine.entries[removed] = {"command": "npx"}
         control(desk.card(removed), f"{removed}, Connected").setFocus(Qt.FocusReason.TabFocusReason)
-        desk.wishes.remove(removed)
+        desk.wishes.removal_requested.emit(removed)
         await until(lambda: removed not in desk.page.server_list.cards)
         await until(lambda: QApplication.focusWidget() is control(desk.card(next_one), f"{next_one}, Connected"))
 

@@ -135,7 +135,7 @@ async def test_many_are_removed_and_brought_back_as_they_were(theme: Theme) -> N
     async with Desk(FakePresenter(many()), theme) as desk:
         await until(lambda: table(desk).isVisible())
         before = dict(desk.engine.entries)
-        desk.wishes.do_with_many("remove", ["s01", "s02", "hub"])
+        desk.wishes.many_requested.emit("remove", ["s01", "s02", "hub"])
         await until(lambda: desk.servers.find("s01") is None and desk.servers.find("s02") is None)
         await undo(desk, "2 servers are removed")
         await until(lambda: desk.servers.find("s02"))
@@ -145,11 +145,11 @@ async def test_many_are_removed_and_brought_back_as_they_were(theme: Theme) -> N
 async def test_many_are_started_and_only_those_that_were_stopped_are_stopped_again(theme: Theme) -> None:
     async with Desk(FakePresenter(many()), theme) as desk:
         await until(lambda: table(desk).isVisible())
-        desk.wishes.do_with_many("start", ["s02"])
+        desk.wishes.many_requested.emit("start", ["s02"])
         await desk.asked("start_server", "s02")
         toast = next(each for each in desk.window.findChildren(Toast) if each.text == "1 servers are starting")
         assert [each.text() for each in toast.findChildren(QAbstractButton)] == []
-        desk.wishes.do_with_many("start", ["s01", "s02"])
+        desk.wishes.many_requested.emit("start", ["s01", "s02"])
         await undo(desk, "2 servers are starting")
         await desk.asked("stop_server", "s01")
         assert ("stop_server", "s02") not in desk.engine.calls
@@ -158,7 +158,7 @@ async def test_many_are_started_and_only_those_that_were_stopped_are_stopped_aga
 async def test_what_starts_with_the_hub_becomes_on_demand_and_back(theme: Theme) -> None:
     async with Desk(FakePresenter(many()), theme) as desk:
         await until(lambda: table(desk).isVisible())
-        desk.wishes.do_with_many("on_demand", ["s00", "s01", "s03"])
+        desk.wishes.many_requested.emit("on_demand", ["s00", "s01", "s03"])
         await until(lambda: not desk.servers.find("s03").is_default and not desk.servers.find("s00").is_default)
         await undo(desk, "2 servers start when a client needs them")
         await until(lambda: desk.servers.find("s03").is_default and desk.servers.find("s00").is_default)
@@ -168,7 +168,7 @@ async def test_one_that_fails_keeps_no_other_and_is_named(theme: Theme) -> None:
     async with Desk(FakePresenter(many()), theme) as desk:
         await until(lambda: table(desk).isVisible())
         desk.engine.failures["restart_server"] = TooltrayError("it does not want to")
-        desk.wishes.do_with_many("restart", ["s00", "s03"])
+        desk.wishes.many_requested.emit("restart", ["s00", "s03"])
         await until(lambda: "2 servers did not start" in words(desk.page.notices))
         assert "s00, s03" in words(desk.page.notices)
 

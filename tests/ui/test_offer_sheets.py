@@ -248,7 +248,7 @@ async def test_a_server_that_no_link_can_carry_says_so(theme: Theme) -> None:
     fake = engine()
     fake.client_links = {}
     async with Desk(fake, theme) as desk:
-        desk.wishes.open_links("a")
+        desk.wishes.link_requested.emit("a")
         panel = desk.window.context.sheets.panel
         await until(lambda: "No AI client takes a link for it" in words(panel))
 

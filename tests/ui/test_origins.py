@@ -101,7 +101,7 @@ async def test_removed_from_its_file_it_is_brought_back_into_that_file_under_its
     fake.entries["db-shop"], fake.names_in_files, fake.chosen = {"command": "npx"}, {"db-shop": "db"}, {"db-shop": {"autoApprove": ["all"]}}
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.remove("db-shop")
+        desk.wishes.removal_requested.emit("db-shop")
         await desk.asked("remove_mcp_server", "db-shop")
         await until(lambda: "db is removed from its file" in words(desk.window))
         next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Undo").click()
@@ -113,10 +113,10 @@ async def test_what_was_chosen_here_for_a_server_of_a_file_stands_in_its_sheets(
     fake.chosen["db"] = {"lazyLoad": False, "toolOverrides": {"query": {"name": "look"}}}
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.open_options("db")
+        desk.wishes.options_requested.emit("db")
         await until(lambda: control(desk.window.sheet.panel, "Full").isChecked())
         desk.window.sheet.dismiss()
-        desk.wishes.open_tool(fake.tools[0])
+        desk.wishes.tool_requested.emit(fake.tools[0])
         panel = desk.window.sheet.panel
         await until(lambda: control(panel, "Back to the server's own").isEnabled())
         assert panel.findChild(QLineEdit).text() == "look"
@@ -126,7 +126,7 @@ async def test_one_that_its_file_switches_off_says_where_to_switch_it_on(theme: 
     off = replace(SERVED, state=ServerState.STOPPED, is_disabled=True)
     async with Desk(FakePresenter([off]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.start("fetch")
+        desk.wishes.start_requested.emit("fetch")
         await until(lambda: "'fetch' is disabled in its file" in words(desk.card("fetch")))
         assert ("start_server", "fetch") not in desk.engine.calls
 
@@ -136,13 +136,13 @@ async def test_its_options_say_what_is_changed_in_the_file(theme: Theme) -> None
     fake.entries["db"] = {"command": "npx", "lazyLoad": True}
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.open_options("db")
+        desk.wishes.options_requested.emit("db")
         panel = desk.window.sheet.panel
         assert change_there(OF_PROJECT) in words(panel)
         assert "Wait for a project" not in words(panel)
         await until(lambda: control(panel, "Compact").isChecked())
         desk.window.sheet.dismiss()
-        desk.wishes.open_options("own")
+        desk.wishes.options_requested.emit("own")
         assert "Wait for a project" in words(desk.window.sheet.panel)
 
 

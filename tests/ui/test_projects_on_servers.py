@@ -45,7 +45,7 @@ def pick(desk: Desk, text: str) -> None:
 
 
 async def options(desk: Desk, name: str = "a") -> OptionsSheet:
-    desk.wishes.open_options(name)
+    desk.wishes.options_requested.emit(name)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
     assert isinstance(panel, OptionsSheet)
@@ -136,9 +136,9 @@ async def test_a_server_without_copies_says_nothing_of_projects(theme: Theme) ->
 def test_the_details_have_the_same_and_the_way_without_a_project(theme: Theme) -> None:
     wishes = ServerWishes()
     said: list[str] = []
-    wishes.start_anyway = lambda name: said.append(f"anyway {name}")
-    wishes.choose_folder = lambda name: said.append(f"folder {name}")
-    wishes.reset_projects = lambda: said.append("reset")
+    wishes.start_anyway_requested.connect(lambda name: said.append(f"anyway {name}"))
+    wishes.folder_requested.connect(lambda name: said.append(f"folder {name}"))
+    wishes.projects_reset_requested.connect(lambda: said.append("reset"))
     details = ServerOverview(theme, WAITING, wishes)
     control(details, "Start serena anyway").click()
     control(details, "Choose folder").click()
@@ -225,7 +225,7 @@ async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: 
         table.row_chosen.emit(desk.servers.find("s1"))
         assert "20 of 500 tokens" in words(desk.page.details)
         desk.engine.costs = ToolCosts("o200k", 500, 500, (ServerCost("s1", 500, 500, ()),))
-        desk.wishes.read_costs()
+        desk.wishes.costs_requested.emit()
         await until(lambda: "500 tokens" in words(desk.page.details) and "20 of" not in words(desk.page.details))
 
 
@@ -374,12 +374,12 @@ async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server
         panel = await options(desk, "serena")
         assert "90 of 6,480 tokens for a client with all tools of this server." in words(panel)
         desk.engine.costs = ToolCosts("o200k", 1, 1, ())
-        desk.wishes.read_costs()
+        desk.wishes.costs_requested.emit()
         await until(lambda: "for a client with all tools" not in words(panel))
-        desk.wishes.open_options("b")
+        desk.wishes.options_requested.emit("b")
         assert desk.window.sheet.panel is panel
-        desk.wishes.remove("b")
-        desk.wishes.remove("serena")
+        desk.wishes.removal_requested.emit("b")
+        desk.wishes.removal_requested.emit("serena")
         await until(lambda: desk.window.sheet is None)
-        desk.wishes.open_options("serena")
+        desk.wishes.options_requested.emit("serena")
         assert desk.window.sheet is None

@@ -258,7 +258,7 @@ async def test_the_questions_end_with_the_engine(theme: Theme) -> None:
 async def test_the_log_of_a_server_puts_the_question_off_and_does_not_answer_it(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await panel(desk)
-        desk.wishes.open_log("a")
+        desk.wishes.log_requested.emit("a")
         assert desk.window.sheet is not None
         assert isinstance(desk.window.sheet.panel, LogSheet)
         desk.window.sheet.dismiss()

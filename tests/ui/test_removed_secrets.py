@@ -25,7 +25,7 @@ async def test_secrets_stay_as_long_as_the_removal_can_be_undone_and_then_go(the
     fake = with_secrets()
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.remove("git")
+        desk.wishes.removal_requested.emit("git")
         await until(lambda: "git is removed · with its secret git/KEY" in words(desk.window))
         assert sorted(fake.secrets) == ["git/KEY", "wiki/KEY"]
         desk.window.findChild(Toast).dismiss()
@@ -37,7 +37,7 @@ async def test_a_removal_that_is_undone_takes_no_secret(theme: Theme) -> None:
     fake = with_secrets()
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.remove("git")
+        desk.wishes.removal_requested.emit("git")
         await until(lambda: "git is removed · with its secret git/KEY" in words(desk.window))
         next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Undo").click()
         await until(lambda: desk.servers.find("git"))
@@ -49,9 +49,9 @@ async def test_another_removal_ends_the_first_ones_undo(theme: Theme) -> None:
     fake = with_secrets()
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.remove("git")
+        desk.wishes.removal_requested.emit("git")
         await until(lambda: "git is removed · with its secret git/KEY" in words(desk.window))
-        desk.wishes.remove("wiki")
+        desk.wishes.removal_requested.emit("wiki")
         await until(lambda: "wiki is removed · with its secret wiki/KEY" in words(desk.window))
         await until(lambda: sorted(fake.secrets) == ["wiki/KEY"])
 
@@ -60,7 +60,7 @@ async def test_secrets_that_could_not_be_removed_are_told(theme: Theme) -> None:
     fake = with_secrets()
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.remove("git")
+        desk.wishes.removal_requested.emit("git")
         await until(lambda: "git is removed · with its secret git/KEY" in words(desk.window))
         fake.failures["remove_unused_secrets"] = TooltrayError("The secrets are locked")
         desk.window.findChild(Toast).dismiss()

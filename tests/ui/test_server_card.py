@@ -51,9 +51,9 @@ class Heard:
 
     def __init__(self, wishes: ServerWishes) -> None:
         self.wishes: list[tuple[object, ...]] = []
-        for name in ("start", "stop", "restart", "open_log", "copy_entry", "remove", "list_tools"):
-            setattr(wishes, name, self._hear(name))
-        wishes.set_default = lambda name, on: self.wishes.append(("default", name, on))
+        for name in ("start", "stop", "restart", "log", "copy", "removal", "tools"):
+            getattr(wishes, f"{name}_requested").connect(self._hear(name))
+        wishes.default_requested.connect(lambda name, on: self.wishes.append(("default", name, on)))
 
     def _hear(self, wish: str):  # type: ignore[no-untyped-def]
         return lambda name: self.wishes.append((wish, name))
@@ -289,7 +289,7 @@ def test_the_menu_offers_what_can_be_done_with_a_server(make_card: MakeCard, wis
     control(card, "More for a").click()
     for action in menu(card).actions():
         action.trigger()
-    assert heard.wishes == [("restart", "a"), ("open_log", "a"), ("stop", "a"), ("remove", "a")]
+    assert heard.wishes == [("restart", "a"), ("log", "a"), ("stop", "a"), ("removal", "a")]
     assert menu_texts(card) == ["Restart", "Edit…", "Log", "Try a tool…", "Stop", "Remove"]
     whole = ServerMenu(card._theme, card.server, wishes, card)
     assert {"Open", "Duplicate…", "Options…", "Copy settings entry"} < {action.text() for action in whole.actions()}
@@ -323,8 +323,8 @@ async def test_the_switch_of_a_server_that_was_stopped_elsewhere_follows_in_the_
 
 def test_of_a_server_that_a_program_wants_only_looking_and_refusing_is_offered(make_card: MakeCard, wishes: ServerWishes) -> None:
     asked: list[tuple[str, str]] = []
-    wishes.open_trust = lambda name: asked.append(("trust", name))
-    wishes.refuse = lambda name: asked.append(("refuse", name))
+    wishes.trust_requested.connect(lambda name: asked.append(("trust", name)))
+    wishes.refusal_requested.connect(lambda name: asked.append(("refuse", name)))
     card = make_card(replace(server("a"), state=ServerState.WAITING, origin="proposal", waiting=True, tool_count=0))
     control(card, "Look, a").click()
     menu = ServerMenu(card._theme, card._server, wishes, card)
@@ -342,7 +342,7 @@ def test_a_running_server_with_a_change_that_waits_offers_to_look_at_it(make_car
 
 def test_the_keyboard_switches_a_card_opens_it_and_opens_its_menu(make_card: MakeCard, wishes: ServerWishes) -> None:
     heard, card, opened = Heard(wishes), make_card(server("a")), list[Destination]()
-    wishes.go = opened.append
+    wishes.place_requested.connect(opened.append)
     name = control(card, "a, Connected")
     QTest.keyClick(name, Qt.Key.Key_Space)
     assert (heard.wishes, opened) == ([("stop", "a")], [])
@@ -422,7 +422,7 @@ def moved(to: QPoint) -> QMouseEvent:
 
 def test_a_click_anywhere_on_a_card_opens_its_server_and_one_on_a_control_does_not(make_card: MakeCard, wishes: ServerWishes) -> None:
     card, opened = make_card(server("a", ServerState.STOPPED)), list[Destination]()
-    wishes.go = opened.append
+    wishes.place_requested.connect(opened.append)
     inside, left = QPoint(200, HEIGHT - 12), Qt.MouseButton.LeftButton
     QTest.mouseClick(card, left, pos=inside)
     assert opened == [OpenServer("a")]

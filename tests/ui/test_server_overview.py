@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.journal_in_memory import JournalInMemory, entry
@@ -34,9 +35,9 @@ def controls(widget: QWidget) -> dict[str, QAbstractButton]:
     return {each.accessibleName() or each.text(): each for each in shown}
 
 
-def heard(wishes: ServerWishes, wish: str) -> list[tuple[object, ...]]:
+def heard(wish: SignalInstance) -> list[tuple[object, ...]]:
     said: list[tuple[object, ...]] = []
-    setattr(wishes, wish, lambda *values: said.append(values))
+    wish.connect(lambda *values: said.append(values))
     return said
 
 
@@ -59,20 +60,20 @@ def test_processes_that_were_saved_are_said_and_none_are_not(theme: Theme, wishe
 @pytest.mark.parametrize(
     ("shown", "button", "wish"),
     [
-        (server("a"), "Stop", "stop"),
-        (server("a", S.STOPPED), "Start", "start"),
-        (server("a", S.ERROR), "Try again", "restart"),
-        (server("a", S.STARTING), "Cancel", "stop"),
-        (server("a", S.NEEDS_SIGN_IN), "Sign in", "sign_in"),
-        (WAITING, "Cancel", "cancel_sign_in"),
-        (WAITING, "Open the sign-in page of a again", "sign_in"),
-        (WAITING, "Copy the sign-in address of a", "copy_sign_in_address"),
-        (server("a", S.ERROR), "Why does a not run?", "open_why"),
+        (server("a"), "Stop", "stop_requested"),
+        (server("a", S.STOPPED), "Start", "start_requested"),
+        (server("a", S.ERROR), "Try again", "restart_requested"),
+        (server("a", S.STARTING), "Cancel", "stop_requested"),
+        (server("a", S.NEEDS_SIGN_IN), "Sign in", "sign_in_requested"),
+        (WAITING, "Cancel", "sign_in_cancel_requested"),
+        (WAITING, "Open the sign-in page of a again", "sign_in_requested"),
+        (WAITING, "Copy the sign-in address of a", "sign_in_address_requested"),
+        (server("a", S.ERROR), "Why does a not run?", "diagnosis_requested"),
     ],
 )
 def test_each_button_asks_for_what_it_says(theme: Theme, wishes: ServerWishes, shown: ServerSnapshot, button: str, wish: str) -> None:
     details = ServerOverview(theme, shown, wishes)
-    said = heard(wishes, wish)
+    said = heard(getattr(wishes, wish))
     controls(details)[button].click()
     assert said == [("a",)]
 
@@ -111,7 +112,7 @@ def menu_actions(menu: QMenu) -> dict[str, object]:
 
 def test_the_menu_offers_to_sign_out_only_where_somebody_is_signed_in(theme: Theme, wishes: ServerWishes) -> None:
     parent = QWidget()
-    said = heard(wishes, "sign_out")
+    said = heard(wishes.sign_out_requested)
     assert "Sign out" not in menu_actions(ServerMenu(theme, server("a"), wishes, parent))
     menu_actions(ServerMenu(theme, server("a", is_signed_in=True), wishes, parent))["Sign out"].trigger()  # type: ignore[attr-defined]
     assert said == [("a",)]
@@ -119,7 +120,7 @@ def test_the_menu_offers_to_sign_out_only_where_somebody_is_signed_in(theme: The
 
 def test_the_menu_has_a_sign_in_and_its_address_where_they_make_sense(theme: Theme, wishes: ServerWishes) -> None:
     parent = QWidget()
-    copied, begun = heard(wishes, "copy_sign_in_address"), heard(wishes, "sign_in")
+    copied, begun = heard(wishes.sign_in_address_requested), heard(wishes.sign_in_requested)
     assert not {"Sign in", "Copy sign-in address"} & menu_actions(ServerMenu(theme, server("a"), wishes, parent)).keys()
     assert "Copy sign-in address" not in menu_actions(ServerMenu(theme, server("a", S.NEEDS_SIGN_IN), wishes, parent))
     actions = menu_actions(ServerMenu(theme, WAITING, wishes, parent))
@@ -131,11 +132,11 @@ def test_the_menu_has_a_sign_in_and_its_address_where_they_make_sense(theme: The
 def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(theme: Theme, wishes: ServerWishes) -> None:
     details = ServerOverview(theme, server("a", waiting=True), wishes)
     assert "A program wants to change this server" in words(details)
-    said = heard(wishes, "stop")
+    said = heard(wishes.stop_requested)
     controls(details)["Stop"].click()
     assert said == [("a",)]
     details.show_state(PaneState(server("a", S.WAITING, origin="proposal", waiting=True)))
-    looked = heard(wishes, "open_trust")
+    looked = heard(wishes.trust_requested)
     controls(details)["Look"].click()
     assert looked == [("a",)]
     assert "Start anyway" not in controls(details)
@@ -149,7 +150,7 @@ def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWish
         assert text in words(details)
     details.show_state(PaneState(server("a", access=replace(TRUSTED, choice=None, runs="nothing"))))
     assert "Every call asks first." in words(details)
-    said = heard(wishes, "go")
+    said = heard(wishes.place_requested)
     controls(details)["Change what a may do"].click()
     assert said == [(OpenServer("a", "access"),)]
     assert "One for each AI client" not in words(details)

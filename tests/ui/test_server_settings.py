@@ -675,7 +675,7 @@ async def test_edit_opens_the_form_over_the_page_and_back_leads_to_the_tab_of_be
 async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.duplicate("a")
+        desk.wishes.duplicate_requested.emit("a")
         panel = desk.window.sheet.panel  # type: ignore[union-attr]
         control(panel, "Duplicate").click()
         panel.findChild(QLineEdit).returnPressed.emit()

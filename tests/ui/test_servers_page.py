@@ -493,15 +493,15 @@ async def test_a_card_that_is_opened_stays_under_the_pointer_when_the_columns_ch
 async def test_an_open_sheet_stays_whatever_is_requested_of_a_server(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: shown(desk))
-        desk.wishes.duplicate("gone")
+        desk.wishes.duplicate_requested.emit("gone")
         assert desk.window.sheet is None
         desk.page.add()
         sheet = desk.window.sheet
         wishes = desk.wishes
-        for wish in (wishes.open_options, wishes.open_why, wishes.open_links, wishes.duplicate):
-            wish("a")
-        wishes.open_secret("a", "a/TOKEN")
-        wishes.open_tool(tool("t", "a"))
+        for wish in (wishes.options_requested, wishes.diagnosis_requested, wishes.link_requested, wishes.duplicate_requested):
+            wish.emit("a")
+        wishes.secret_requested.emit("a", "a/TOKEN")
+        wishes.tool_requested.emit(tool("t", "a"))
         await until(lambda: not len(desk.tasks))
         assert desk.window.sheet is sheet
         assert not {"diagnose", "get_client_links", "get_server_entry"} & {call[0] for call in desk.engine.calls}

@@ -99,7 +99,7 @@ async def test_a_sign_in_that_runs_is_cancelled_without_a_word_of_failure(theme:
         await begun(desk)
         assert "Waiting for the browser" in words(desk.card("a"))
         assert badge(desk) == "Waiting"
-        desk.wishes.cancel_sign_in("a")  # as by Cancel, which does not hear the second half of a double click
+        desk.wishes.sign_in_cancel_requested.emit("a")  # as by Cancel, which does not hear the second half of a double click
         await until(lambda: not desk.card("a").server.has_sign_in_page)
         await until(lambda: not len(desk.tasks))
         assert badge(desk) == "Sign in"
@@ -113,7 +113,7 @@ async def test_a_sign_in_that_works_is_said_and_one_that_fails_says_why_on_the_c
         desk.engine.end(TooltrayError("the page refused", "access_denied"))
         await until(lambda: "The page refused" in words(desk.card("a")))
         desk.engine.over.clear()
-        desk.wishes.sign_in("a")
+        desk.wishes.sign_in_requested.emit("a")
         await until(lambda: len(shown_pages) == 2)
         desk.engine.end()
         await until(lambda: "Signed in to a" in words(desk.window))
@@ -142,7 +142,7 @@ async def test_the_page_is_shown_again_or_its_address_copied_without_a_second_si
 async def test_an_address_that_is_copied_begins_a_sign_in_whose_end_is_told(theme: Theme) -> None:
     async with Desk(SigningIn(WAITING), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.copy_sign_in_address("a")
+        desk.wishes.sign_in_address_requested.emit("a")
         await desk.asked("finish_sign_in", "a", None)
         desk.engine.end()
         await until(lambda: "Signed in to a" in words(desk.window))
@@ -160,7 +160,7 @@ async def test_without_a_browser_the_address_is_there_at_once_until_the_sign_in_
         assert panel.findChild(QLineEdit).text() == PAGE
         control(panel, "Copy address").click()
         assert QGuiApplication.clipboard().text() == PAGE
-        desk.wishes.sign_in("b")  # another server
+        desk.wishes.sign_in_requested.emit("b")  # another server
         await until(lambda: "Signed in to b" in words(desk.window))
         assert desk.window.sheet is not None
         desk.engine.end()
@@ -174,7 +174,7 @@ async def test_where_another_sheet_is_open_the_card_has_the_address(theme: Theme
         control(desk.open_network(), "Add registry").click()
         desk.window.open_page("servers")
         sheet = desk.window.sheet
-        desk.wishes.sign_in("a")
+        desk.wishes.sign_in_requested.emit("a")
         await until(lambda: "No browser could be opened" in words(desk.card("a")))
         assert desk.window.sheet is sheet
         sheet.dismiss()
@@ -193,7 +193,7 @@ async def test_while_the_browser_is_waited_for_the_card_offers_to_cancel(theme: 
 async def test_signing_out_is_said(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_signed_in=True)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.sign_out("a")
+        desk.wishes.sign_out_requested.emit("a")
         await desk.asked("sign_out", "a")
         await until(lambda: "Signed out of a" in words(desk.window))
 
@@ -236,7 +236,7 @@ async def test_a_remedy_that_fails_says_so_in_the_sheet(theme: Theme) -> None:
         desk.engine.diagnoses = [Diagnosis("a", False, "stdio", "error", remedies=(FULL_PATH,))]
         desk.engine.failures["apply_remedy"] = TooltrayError("the settings cannot be written")
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.open_why("a")
+        desk.wishes.diagnosis_requested.emit("a")
         panel = desk.window.sheet.panel
         await until(lambda: "/opt/npx" in words(panel))
         control(panel, "Use the full path").click()
@@ -251,7 +251,7 @@ async def why(desk: Desk, *found: Diagnosis) -> QWidget:
     """The sheet, with what was found."""
     desk.engine.diagnoses = list(found)
     await until(lambda: desk.page.server_list.cards)
-    desk.wishes.open_why("a")
+    desk.wishes.diagnosis_requested.emit("a")
     panel: QWidget = desk.window.sheet.panel
     await until(lambda: "\n" in words(panel) and "Looking into it…" not in words(panel))
     return panel
@@ -344,7 +344,7 @@ async def closed(desk: Desk) -> None:
 async def test_a_diagnosis_that_ends_after_its_sheet_was_closed_is_for_nobody(theme: Theme) -> None:
     async with Desk(Slow(FAILED), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.open_why("a")
+        desk.wishes.diagnosis_requested.emit("a")
         await desk.asked("diagnose", "a")
         await closed(desk)
         desk.engine.may_end.set()

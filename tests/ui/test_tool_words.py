@@ -35,7 +35,7 @@ def fields(panel: ToolWordsSheet) -> tuple[QLineEdit, QPlainTextEdit]:
 async def opened(desk: Desk, **overrides: Any) -> ToolWordsSheet:
     await until(lambda: desk.page.server_list.cards)
     desk.engine.entries["files"] = {"command": "npx", "toolOverrides": overrides}
-    desk.wishes.open_tool(READ)
+    desk.wishes.tool_requested.emit(READ)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
     assert isinstance(panel, ToolWordsSheet)
@@ -137,7 +137,7 @@ async def test_a_tool_is_tried_from_its_sheet_unless_something_would_be_lost(the
 async def test_a_tool_that_is_off_cannot_be_tried(theme: Theme) -> None:
     async with Desk(FakePresenter([server("files")], [replace(READ, is_enabled=False)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.open_tool(desk.engine.tools[0])
+        desk.wishes.tool_requested.emit(desk.engine.tools[0])
         panel = desk.window.context.sheets.panel
         assert panel is not None
         assert not control(panel, "Try it").isEnabled()
@@ -147,11 +147,11 @@ async def test_a_tool_that_is_off_cannot_be_tried(theme: Theme) -> None:
 async def test_the_hub_s_own_tools_have_no_sheet_and_a_sheet_goes_with_its_server(theme: Theme) -> None:
     async with Desk(fake(), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.wishes.open_tool(tool("collect_feedback", "hub"))
-        desk.wishes.open_tool(tool("x", "gone"))
+        desk.wishes.tool_requested.emit(tool("collect_feedback", "hub"))
+        desk.wishes.tool_requested.emit(tool("x", "gone"))
         assert desk.window.sheet is None
         await opened(desk)
-        desk.wishes.remove("files")
+        desk.wishes.removal_requested.emit("files")
         await until(lambda: desk.window.sheet is None)
 
 

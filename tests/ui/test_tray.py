@@ -187,10 +187,10 @@ def test_entries_and_actions_ask_for_what_they_say(theme: Theme) -> None:
     wishes = ServerWishes()
     menu = TrayMenu(theme, wishes)
     asked: list[object] = []
-    wishes.start = lambda name: asked.append(("start", name))
-    wishes.stop = lambda name: asked.append(("stop", name))
-    wishes.restart = lambda name: asked.append(("restart", name))
-    wishes.open_log = lambda name: asked.append(("log", name))
+    wishes.start_requested.connect(lambda name: asked.append(("start", name)))
+    wishes.stop_requested.connect(lambda name: asked.append(("stop", name)))
+    wishes.restart_requested.connect(lambda name: asked.append(("restart", name)))
+    wishes.log_requested.connect(lambda name: asked.append(("log", name)))
     menu.pause_requested.connect(lambda on: asked.append(("pause", on)))
     for name in ("entry_copy", "open", "quit"):
         getattr(menu, f"{name}_requested").connect(lambda name=name: asked.append(name))
@@ -226,7 +226,7 @@ async def test_a_server_that_waits_for_a_sign_in_offers_it_in_the_menu(theme: Th
     wishes = ServerWishes()
     menu = TrayMenu(theme, wishes)
     said: list[str] = []
-    wishes.sign_in = said.append
+    wishes.sign_in_requested.connect(said.append)
     servers = [server("a", S.NEEDS_SIGN_IN, problem=Problem("x")), server("b", S.NEEDS_SIGN_IN, has_sign_in_page=True), server("c")]
     menu.show_hub(HubPhase.RUNNING, FakePresenter(servers).snapshot)
     entries = {entry.title(): entry for entry in menu.findChildren(ServerEntry)}

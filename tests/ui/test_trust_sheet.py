@@ -328,10 +328,10 @@ async def test_a_card_says_what_a_program_wants_of_it_and_leads_to_the_sheet(the
         await waiting(desk)
         assert "A program wants to add this server" in words(desk.window)
         assert "A program wants to change this server" in words(desk.window)
-        desk.wishes.open_trust("added")
+        desk.wishes.trust_requested.emit("added")
         await until(lambda: desk.window.sheet is not None)
         assert isinstance(desk.window.sheet.panel, TrustSheet)
-        desk.wishes.refuse("added")
+        desk.wishes.refusal_requested.emit("added")
         await desk.asked("distrust_entries", "", "added")
 
 
@@ -339,5 +339,5 @@ async def test_a_refusal_of_a_card_that_fails_is_said_above_the_pages(theme: The
     async with Desk(engine([]), theme) as desk:
         assert desk.projects.waiting == []
         desk.engine.failures["distrust_entries"] = TooltrayError("the disk is full")
-        desk.wishes.refuse("added")
+        desk.wishes.refusal_requested.emit("added")
         await until(lambda: "The disk is full" in words(desk.window))

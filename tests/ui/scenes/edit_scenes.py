@@ -160,7 +160,7 @@ async def accounts(theme: Theme) -> Shot:
 
 async def duplicate(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.wishes.duplicate("github")
+    result.wishes.duplicate_requested.emit("github")
     return Shot(result)
 
 

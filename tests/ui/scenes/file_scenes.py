@@ -35,7 +35,7 @@ async def file_servers(theme: Theme, size: tuple[int, int] | None = None) -> Sho
     result.engine.costs = ToolCosts("o200k_base", 3000, 2310, (ServerCost("db", 3000, 2310, ()),))
     result.engine.trust_requests = list(REQUESTS)
     result.engine.bus.publish(ServerFilesChanged())
-    result.wishes.read_costs()
+    result.wishes.costs_requested.emit()
     await until(lambda: result.projects.waiting)
     result.open_server("db")
     await until(lambda: result.page._costs)
@@ -59,7 +59,7 @@ async def file_server_menu(theme: Theme) -> Shot:
 
 async def file_server_options(theme: Theme) -> Shot:
     result = await desk(theme, OF_FILES)
-    result.wishes.open_options("fetch")
+    result.wishes.options_requested.emit("fetch")
     return Shot(result)
 
 

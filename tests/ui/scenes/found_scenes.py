@@ -235,7 +235,7 @@ async def add_link(theme: Theme) -> Shot:
 
 async def add_to(theme: Theme) -> Shot:
     result = await found_desk(theme)
-    result.wishes.open_links("filesystem")
+    result.wishes.link_requested.emit("filesystem")
     await until(lambda: not len(result.tasks))
     return Shot(result)
 

@@ -85,7 +85,7 @@ async def _sheet(theme: Theme, source: str, log: list[LogLine]) -> tuple[Desk, L
     if source == "hub":
         result.window.go(TooltrayLog())
     else:
-        result.wishes.open_log(source.removeprefix("server:"))
+        result.wishes.log_requested.emit(source.removeprefix("server:"))
     panel = result.window.findChild(LogSheet)
     assert panel is not None
     if log:

@@ -51,7 +51,7 @@ PROJECTS = (
 async def projects(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.costs = COSTS
-    result.wishes.read_costs()
+    result.wishes.costs_requested.emit()
     result.open_server("pyright")
     await until(lambda: result.page._costs)
     return Shot(result, size=size)
@@ -64,7 +64,7 @@ async def projects_small(theme: Theme) -> Shot:
 async def projects_details(theme: Theme) -> Shot:
     result = await desk(theme, (*PROJECTS, *many(40)))
     result.engine.costs = COSTS
-    result.wishes.read_costs()
+    result.wishes.costs_requested.emit()
     await until(lambda: result.page._costs)
     result.page.server_list.table.row_chosen.emit(result.servers.find("pyright"))
     return Shot(result)
@@ -74,9 +74,9 @@ async def options(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.costs = COSTS
     result.engine.entries["serena"] = {"command": "uvx", "args": SERENA.split()[1:]}
-    result.wishes.read_costs()
+    result.wishes.costs_requested.emit()
     await until(lambda: result.page._costs)
-    result.wishes.open_options("serena")
+    result.wishes.options_requested.emit("serena")
     await result.asked("get_server_entry", "serena")
     return Shot(result, size=size)
 
@@ -90,7 +90,7 @@ async def tool_words(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     words = {"name": "look", "title": "Look into a file", "annotations": {"readOnlyHint": True, "openWorldHint": False}}
     words["icons"] = [{"src": "https://files.example.org/icons/a-folder-that-somebody-drew-and-named-at-length/look-into-a-file.svg"}]
     result.engine.entries["filesystem"] = {"command": "npx", "toolOverrides": {"read_text_file": words}}
-    result.wishes.open_tool(replace(TOOLS[0], name="look"))
+    result.wishes.tool_requested.emit(replace(TOOLS[0], name="look"))
     await result.asked("get_server_entry", "filesystem")
     return Shot(result, size=size)
 

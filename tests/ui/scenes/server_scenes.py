@@ -73,7 +73,7 @@ def costly(servers: Sequence[ServerSnapshot]) -> ToolCosts:
 async def count(result: Desk, servers: Sequence[ServerSnapshot]) -> None:
     """Has what tools cost counted anew."""
     result.engine.costs = costly(servers)
-    result.wishes.read_costs()
+    result.wishes.costs_requested.emit()
     await until(lambda: result.page._costs)
 
 
@@ -162,7 +162,7 @@ async def notices(theme: Theme) -> Shot:
         "Put it right and start Tooltray again",
     )
     result = await desk(theme, notices=(broken, REFUSED))
-    result.wishes.remove("fetch")
+    result.wishes.removal_requested.emit("fetch")
     await until(lambda: "fetch" not in result.page.server_list.cards)
     return Shot(result)
 
@@ -209,7 +209,7 @@ async def paused_100(theme: Theme) -> Shot:
 
 async def stopped(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.wishes.stop("filesystem")
+    result.wishes.stop_requested.emit("filesystem")
     await result.asked("stop_server", "filesystem")
     await until(lambda: result.card("filesystem").server.state is S.STOPPED)
     return Shot(result)
@@ -270,7 +270,7 @@ DIAGNOSIS = Diagnosis(
 async def why(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme)
     result.engine.diagnoses = [DIAGNOSIS]
-    result.wishes.open_why("postgres")
+    result.wishes.diagnosis_requested.emit("postgres")
     await result.asked("diagnose", "postgres")
     return Shot(result, size=size)
 

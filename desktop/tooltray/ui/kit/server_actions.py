@@ -1,5 +1,5 @@
 """What the user can do with a server, and when that makes sense: one table for its menus, the tray, the palette and many servers at once. A
-new action is a line here, and the function that carries it out in `server_wishes`."""
+new action is a line here, and the signal that carries it out in `server_wishes`."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.state_language import IN_USE
 
-Wish = Callable[[ServerWishes, ServerSnapshot], object]
+Wish = Callable[[ServerWishes, ServerSnapshot], None]
 Fits = Callable[[ServerSnapshot], bool]
 NOWHERE = Phrase("")
 
@@ -23,7 +23,7 @@ class ServerAction(msgspec.Struct, frozen=True):
 
     Args:
         name: in code, and of what many servers can do.
-        wish: carries it out.
+        wish: emits the signal that carries it out.
         fits: whether it makes sense for a server in its state.
         title: in the server's menus; empty: it is in none.
     """
@@ -65,22 +65,25 @@ def _starts(is_default: bool) -> Fits:
     return lambda server: is_own(server) and server.is_default is is_default and not server.is_deferred
 
 
+def _ask(what: str, *values: object) -> Wish:
+    """Returns what emits the signal `<what>_requested` of `ServerWishes` with the server's name."""
+    return lambda wishes, server: getattr(wishes, f"{what}_requested").emit(server.name, *values)
+
+
 def _go(place: Callable[[ServerSnapshot], Destination]) -> Wish:
-    return lambda wishes, server: wishes.go(place(server))
+    return lambda wishes, server: wishes.place_requested.emit(place(server))
 
 
 ACTIONS = (
-    ServerAction("trust", "shield", lambda wishes, server: wishes.open_trust(server.name), _waits, Phrase("Look at what waits…")),
-    ServerAction("refuse", "trash", lambda wishes, server: wishes.refuse(server.name), _waits, Phrase("Refuse")),
+    ServerAction("trust", "shield", _ask("trust"), _waits, Phrase("Look at what waits…")),
+    ServerAction("refuse", "trash", _ask("refusal"), _waits, Phrase("Refuse")),
     ServerAction("open", "info", _go(lambda server: OpenServer(server.name)), _is_listed, Phrase("Open")),
-    ServerAction("sign in", "external", lambda wishes, server: wishes.sign_in(server.name), _in(S.NEEDS_SIGN_IN), Phrase("Sign in")),
-    ServerAction("start", "play", lambda wishes, server: wishes.start(server.name), _in(S.STOPPED, S.ON_DEMAND, S.ERROR), Phrase("Start")),
-    ServerAction(
-        "restart", "refresh", lambda wishes, server: wishes.restart(server.name), _in(*IN_USE - {S.ON_DEMAND, S.WAITING}), Phrase("Restart")
-    ),
-    ServerAction("anyway", "play", lambda wishes, server: wishes.start_anyway(server.name), _in(S.WAITING), Phrase("Start anyway")),
+    ServerAction("sign in", "external", _ask("sign_in"), _in(S.NEEDS_SIGN_IN), Phrase("Sign in")),
+    ServerAction("start", "play", _ask("start"), _in(S.STOPPED, S.ON_DEMAND, S.ERROR), Phrase("Start")),
+    ServerAction("restart", "refresh", _ask("restart"), _in(*IN_USE - {S.ON_DEMAND, S.WAITING}), Phrase("Restart")),
+    ServerAction("anyway", "play", _ask("start_anyway"), _in(S.WAITING), Phrase("Start anyway")),
     ServerAction("edit", "edit", _go(lambda server: OpenServer(server.name, "settings")), is_own, Phrase("Edit…")),
-    ServerAction("log", "log", lambda wishes, server: wishes.open_log(server.name), _is_listed, Phrase("Log")),
+    ServerAction("log", "log", _ask("log"), _is_listed, Phrase("Log")),
     ServerAction("access", "shield", _go(lambda server: OpenServer(server.name, "access")), lambda server: server.access is not None),
     ServerAction(
         "try",
@@ -89,52 +92,34 @@ ACTIONS = (
         lambda server: is_own(server) and server.tool_count > 0,
         Phrase("Try a tool…"),
     ),
-    ServerAction("folder", "folder", lambda wishes, server: wishes.choose_folder(server.name), _is_deferred, Phrase("Choose folder…")),
+    ServerAction("folder", "folder", _ask("folder"), _is_deferred, Phrase("Choose folder…")),
     ServerAction(
         "address",
         "copy",
-        lambda wishes, server: wishes.copy_sign_in_address(server.name),
+        _ask("sign_in_address"),
         lambda server: server.has_sign_in_page and is_own(server),
         Phrase("Copy sign-in address"),
     ),
-    ServerAction("why", "info", lambda wishes, server: wishes.open_why(server.name), is_own),
-    ServerAction("duplicate", "layers", lambda wishes, server: wishes.duplicate(server.name), is_own, Phrase("Duplicate…")),
-    ServerAction("options", "settings", lambda wishes, server: wishes.open_options(server.name), is_own, Phrase("Options…")),
-    ServerAction("reset projects", "stop", lambda wishes, _: wishes.reset_projects(), _is_deferred, Phrase("Reset projects")),
+    ServerAction("why", "info", _ask("diagnosis"), is_own),
+    ServerAction("duplicate", "layers", _ask("duplicate"), is_own, Phrase("Duplicate…")),
+    ServerAction("options", "settings", _ask("options"), is_own, Phrase("Options…")),
     ServerAction(
-        "on_demand",
-        "clock",
-        lambda wishes, server: wishes.set_default(server.name, False),
-        _starts(True),
-        Phrase("Sleep (start when used)"),
+        "reset projects", "stop", lambda wishes, _: wishes.projects_reset_requested.emit(), _is_deferred, Phrase("Reset projects")
     ),
-    ServerAction(
-        "default", "power", lambda wishes, server: wishes.set_default(server.name, True), _starts(False), Phrase("Start with Tooltray")
-    ),
+    ServerAction("on_demand", "clock", _ask("default", False), _starts(True), Phrase("Sleep (start when used)")),
+    ServerAction("default", "power", _ask("default", True), _starts(False), Phrase("Start with Tooltray")),
     ServerAction(
         "file",
         "external",
-        lambda wishes, server: wishes.open_file(server.file),
+        lambda wishes, server: wishes.file_requested.emit(server.file),
         lambda server: is_own(server) and is_of_file(server),
         Phrase("Open its file"),
     ),
-    ServerAction(
-        "copy",
-        "copy",
-        lambda wishes, server: wishes.copy_entry(server.name),
-        lambda server: is_own(server) and not is_of_file(server),
-        Phrase("Copy settings entry"),
-    ),
-    ServerAction("share", "link", lambda wishes, server: wishes.open_links(server.name), is_own, Phrase("Add to an AI client…")),
-    ServerAction(
-        "sign out",
-        "key",
-        lambda wishes, server: wishes.sign_out(server.name),
-        lambda server: is_own(server) and server.is_signed_in,
-        Phrase("Sign out"),
-    ),
-    ServerAction("stop", "stop", lambda wishes, server: wishes.stop(server.name), _in(*IN_USE), Phrase("Stop")),
-    ServerAction("remove", "trash", lambda wishes, server: wishes.remove(server.name), _is_written, Phrase("Remove")),
+    ServerAction("copy", "copy", _ask("copy"), lambda server: is_own(server) and not is_of_file(server), Phrase("Copy settings entry")),
+    ServerAction("share", "link", _ask("link"), is_own, Phrase("Add to an AI client…")),
+    ServerAction("sign out", "key", _ask("sign_out"), lambda server: is_own(server) and server.is_signed_in, Phrase("Sign out")),
+    ServerAction("stop", "stop", _ask("stop"), _in(*IN_USE), Phrase("Stop")),
+    ServerAction("remove", "trash", _ask("removal"), _is_written, Phrase("Remove")),
 )
 IN_TRAY = frozenset(("sign in", "start", "restart", "log", "stop"))
 """The actions in the tray's menu."""

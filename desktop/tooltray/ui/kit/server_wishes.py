@@ -1,51 +1,37 @@
-"""What the user can request of servers, from wherever they are shown: card, table, details or tray menu."""
+"""The user's requests about a server, from wherever it is shown: card, table, details or tray menu. Views emit; ServerVerbs,
+ManyServers and the sheets of files carry them out. The strings are servers' names."""
 
-from collections.abc import Callable, Sequence
-
-import msgspec
-
-from tooltray.foundation.snapshots.tools import ToolSnapshot
-from tooltray.ui.kit.destinations import Destination
+from PySide6.QtCore import QObject, Signal
 
 
-def _nothing(*_: object) -> None:
-    """Does nothing: the window that would is not there yet."""
-
-
-OfServer = Callable[[str], object]
-"""A request of one server, by its name."""
-
-
-class ServerWishes(msgspec.Struct):
-    """The requests, each a function that is set by the part of the window that carries it out."""
-
-    start: OfServer = _nothing
-    stop: OfServer = _nothing
-    restart: OfServer = _nothing
-    start_anyway: OfServer = _nothing  # without a project
-    choose_folder: OfServer = _nothing  # of a project, for which it starts
-    reset_projects: Callable[[], object] = _nothing  # of every server that waits for one
-    set_default: Callable[[str, bool], object] = _nothing  # whether it starts with the hub
-    remove: OfServer = _nothing
-    copy_entry: OfServer = _nothing
-    duplicate: OfServer = _nothing
-    sign_in: OfServer = _nothing  # also to show its page again
-    copy_sign_in_address: OfServer = _nothing
-    cancel_sign_in: OfServer = _nothing
-    sign_out: OfServer = _nothing
-    list_tools: OfServer = _nothing  # of all servers with ""
-    switch_tool: Callable[[str, str, bool], object] = _nothing  # server, the tool's original name, on or off
-    open_tool: Callable[[ToolSnapshot], object] = _nothing
-    open_log: OfServer = _nothing
-    open_why: OfServer = _nothing
-    open_options: OfServer = _nothing
-    open_secret: Callable[[str, str], object] = _nothing  # server, and the name of the secret that it lacks
-    open_links: OfServer = _nothing  # that add it to an AI client
-    open_trust: OfServer = _nothing  # what of it waits for approval
-    refuse: OfServer = _nothing  # what a program has proposed
-    open_file: Callable[[str], object] = _nothing  # with servers in it, by its path
-    open_file_place: Callable[[str], object] = _nothing  # the folder of such a file
-    do_with_many: Callable[[str, Sequence[str]], object] = _nothing  # what (see many_servers.py), and with which servers
-    make_compact: Callable[[Sequence[str]], object] = _nothing  # the tool listings of these servers
-    read_costs: Callable[[], object] = _nothing  # of all tools
-    go: Callable[[Destination], object] = _nothing  # to where a server is shown
+class ServerWishes(QObject):
+    start_requested = Signal(str)
+    stop_requested = Signal(str)
+    restart_requested = Signal(str)
+    log_requested = Signal(str)
+    secret_requested = Signal(str, str)  # to be typed in: its name, which the server's entry has
+    duplicate_requested = Signal(str)
+    place_requested = Signal(object)  # Destination: where the server is shown
+    copy_requested = Signal(str)  # of its entry in the settings
+    link_requested = Signal(str)  # a link that adds it to an AI client
+    default_requested = Signal(str, bool)  # whether it is to start with the hub
+    removal_requested = Signal(str)
+    diagnosis_requested = Signal(str)
+    sign_in_requested = Signal(str)  # also to show its page again
+    sign_in_address_requested = Signal(str)  # of the page, for the clipboard
+    sign_in_cancel_requested = Signal(str)
+    sign_out_requested = Signal(str)
+    trust_requested = Signal(str)  # a person wants to look at what waits of it for a yes
+    refusal_requested = Signal(str)  # what a program has proposed of it is not wanted
+    tools_requested = Signal(str)  # to be listed
+    options_requested = Signal(str)  # to be looked at
+    folder_requested = Signal(str)  # to choose the folder of a project, for which it is to start
+    start_anyway_requested = Signal(str)  # without a project
+    projects_reset_requested = Signal()  # of every server that waits for one
+    costs_requested = Signal()  # of all tools
+    tool_requested = Signal(object)  # ToolSnapshot: how AI clients see it
+    file_requested = Signal(str)  # a file with servers in it, to be opened: its path
+    file_place_requested = Signal(str)  # the folder of such a file, to be opened: the file's path
+    many_requested = Signal(str, object)  # what (see many_servers.py), and list[str]: with which servers
+    lazy_many_requested = Signal(object)  # list[str]: servers whose tools are to be shown only after activation
+    tool_switch_requested = Signal(str, str, bool)  # server, the tool's original name, on or off

@@ -52,11 +52,11 @@ class FileSheet(SheetView):
         column(self._box, margins=(14, 1, 14, 1)).addWidget(self._table)
         self.body.addWidget(self._box)
         place = Button(theme, tr("Open folder"), "ghost", "folder")
-        place.clicked.connect(lambda: context.wishes.open_file_place(self.path))
+        place.clicked.connect(lambda: context.wishes.file_place_requested.emit(self.path))
         self.buttons.addWidget(place)
         self.buttons.addStretch(1)
         self.set_first_focus(self.add_button(tr("Close"), self.close_requested.emit))
-        self._open = self.add_button(tr("Open the file"), lambda: context.wishes.open_file(self.path), "primary", "external")
+        self._open = self.add_button(tr("Open the file"), lambda: context.wishes.file_requested.emit(self.path), "primary", "external")
         self.set_file(file)
 
     def set_file(self, file: ServerFileSnapshot) -> None:

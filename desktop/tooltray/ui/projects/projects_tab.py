@@ -125,10 +125,10 @@ class ProjectsTab(Page):
             hub.on_any((ServerFilesChanged,), look, self)
         hub.on_any((ConfigChanged,), self.look_again, self)
         hub.snapshot_changed.connect(self._on_hub_changed)
-        wishes.open_file = self.open_file
-        wishes.open_file_place = self._open_place
-        wishes.open_trust = self._on_trust_requested
-        wishes.refuse = self._on_refusal_requested
+        wishes.file_requested.connect(self.open_file)
+        wishes.file_place_requested.connect(self._open_place)
+        wishes.trust_requested.connect(self._on_trust_requested)
+        wishes.refusal_requested.connect(self._on_refusal_requested)
         context.links.trust_asked.connect(self.open_trust)
         notices.look_requested.connect(self._on_look_requested)
         notices.put_off_requested.connect(self.put_off)

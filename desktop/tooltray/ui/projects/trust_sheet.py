@@ -181,7 +181,7 @@ class TrustSheet(SheetView):
         self.body.addWidget(self._more)
         if self._project:
             look = Button(theme, tr("Open the file"), "ghost", "external")
-            look.clicked.connect(lambda: context.wishes.open_file(self._file))
+            look.clicked.connect(lambda: context.wishes.file_requested.emit(self._file))
         else:
             look = Button(theme, tr("Refuse"), "ghost", "trash")
             look.clicked.connect(self._on_refuse)

@@ -202,7 +202,7 @@ class SecretsSection(AccessSection):
 
     def _on_chosen(self, secret: SecretSnapshot) -> None:
         if is_missing(secret):
-            self.context.wishes.open_secret(self._name, secret.name)
+            self.context.wishes.secret_requested.emit(self._name, secret.name)
         else:
             self.context.go(OpenSecret(secret.name))
 

@@ -45,38 +45,38 @@ class ServerActions(QObject):
         """Carries out a button's action; the view handles the actions that only it can."""
         wishes = self._wishes
         wanted = {
-            Action.START: wishes.start,
-            Action.RETRY: wishes.restart,
-            Action.CANCEL: wishes.stop,
-            Action.SIGN_IN: wishes.sign_in,
-            Action.CANCEL_SIGN_IN: wishes.cancel_sign_in,
-            Action.TRUST: wishes.open_trust,
-            Action.CHOOSE_FOLDER: wishes.choose_folder,
+            Action.START: wishes.start_requested,
+            Action.RETRY: wishes.restart_requested,
+            Action.CANCEL: wishes.stop_requested,
+            Action.SIGN_IN: wishes.sign_in_requested,
+            Action.CANCEL_SIGN_IN: wishes.sign_in_cancel_requested,
+            Action.TRUST: wishes.trust_requested,
+            Action.CHOOSE_FOLDER: wishes.folder_requested,
         }
         if action is Action.SECRET:
-            wishes.open_secret(self.server.name, missing_secret(self.server.problem))
+            wishes.secret_requested.emit(self.server.name, missing_secret(self.server.problem))
         if action in wanted:
-            wanted[action](self.server.name)
+            wanted[action].emit(self.server.name)
 
     def open(self) -> None:
         """Opens the details of the server."""
-        self._wishes.go(OpenServer(self.server.name))
+        self._wishes.place_requested.emit(OpenServer(self.server.name))
 
     def stop(self) -> None:
-        self._wishes.stop(self.server.name)
+        self._wishes.stop_requested.emit(self.server.name)
 
     def sign_in(self) -> None:
         """Requests a sign-in, or shows the page of one that was started again."""
-        self._wishes.sign_in(self.server.name)
+        self._wishes.sign_in_requested.emit(self.server.name)
 
     def copy_sign_in_address(self) -> None:
-        self._wishes.copy_sign_in_address(self.server.name)
+        self._wishes.sign_in_address_requested.emit(self.server.name)
 
     def start_anyway(self) -> None:
-        self._wishes.start_anyway(self.server.name)
+        self._wishes.start_anyway_requested.emit(self.server.name)
 
     def show_why(self) -> None:
-        self._wishes.open_why(self.server.name)
+        self._wishes.diagnosis_requested.emit(self.server.name)
 
     def open_menu(self, button: QWidget, *, is_short: bool = False) -> None:
         """Opens the menu, or the short one, below a button."""

@@ -187,7 +187,7 @@ class ServerOverview(ServerView):
         line.addWidget(self._may, 1)
         change = Button(self._theme, tr("Change…"), "link", small=True)
         change.setAccessibleName(tr("Change what {name} may do", name=name))
-        change.clicked.connect(lambda: wishes.go(OpenServer(name, "access")))
+        change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(name, "access")))
         line.addWidget(change)
         return self._access
 
@@ -282,10 +282,10 @@ class ServerOverview(ServerView):
             self._facts.addWidget(fact)
 
     def _on_file(self) -> None:
-        self._wishes.open_file(self._state.server.file)
+        self._wishes.file_requested.emit(self._state.server.file)
 
     def _on_place(self) -> None:
-        self._wishes.open_file_place(self._state.server.file)
+        self._wishes.file_place_requested.emit(self._state.server.file)
 
     def _on_button(self) -> None:
         action = own_action(self._state.server)
@@ -307,7 +307,7 @@ class ProjectCopies(QWidget):
         head.addWidget(Label(theme, tr("Runs for"), "caption_strong", "muted"), 1)
         reset = Button(theme, tr("Reset projects"), "link", small=True)
         reset.setToolTip(tr("Stops every server that runs for a project; they wait again"))
-        reset.clicked.connect(lambda: wishes.reset_projects())
+        reset.clicked.connect(wishes.projects_reset_requested)
         head.addWidget(reset)
         layout.addLayout(head)
         self._lines = column()

@@ -300,7 +300,7 @@ class ServerSettings(ServerView, View):
 
     def _on_save_and_connect(self) -> None:
         if not self.is_edited and self._base is not None:
-            self.context.wishes.restart(self._name)
+            self.context.wishes.restart_requested.emit(self._name)
             self.context.go(OpenServer(self._name, "tools"))
         self._begin_save(connects=True)
 

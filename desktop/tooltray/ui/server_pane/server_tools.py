@@ -169,7 +169,7 @@ class ServerTools(ServerView):
         body.addWidget(self._count)
         self._tools = ToolTable(context.theme, name)
         self._tools.tool_switched.connect(self._on_switched)
-        self._tools.tool_chosen.connect(context.wishes.open_tool)
+        self._tools.tool_chosen.connect(context.wishes.tool_requested)
         body.addWidget(self._tools)
         body.addStretch(1)
         area.setWidget(content)
@@ -180,7 +180,7 @@ class ServerTools(ServerView):
             self._stack.addWidget(each)
             each.listed.connect(partial(self._on_listed, place))
         self._draw_kinds()
-        context.wishes.list_tools(name)
+        context.wishes.tools_requested.emit(name)
 
     @property
     def tools(self) -> ToolTable:
@@ -209,7 +209,7 @@ class ServerTools(ServerView):
         self._head.setVisible(len(shown) > 1)
 
     def _on_switched(self, tool: str, on: bool) -> None:
-        self._wishes.switch_tool(self._name, tool, on)
+        self._wishes.tool_switch_requested.emit(self._name, tool, on)
 
 
 def cost_words(server: ServerSnapshot, cost: ServerCost | None) -> str:

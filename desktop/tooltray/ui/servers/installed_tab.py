@@ -98,7 +98,7 @@ class InstalledTab(Page):
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
-        wishes.read_costs = self._on_costs_requested
+        wishes.costs_requested.connect(self._on_costs_requested)
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)

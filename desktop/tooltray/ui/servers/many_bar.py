@@ -71,4 +71,4 @@ class ManyBar(QWidget):
             button.setAccessibleName(tr("{action}: {count} servers", action=button.text(), count=count))
 
     def _on_pressed(self, what: str) -> None:
-        self._wishes.do_with_many(what, [server.name for server in self._table.picked_servers])
+        self._wishes.many_requested.emit(what, [server.name for server in self._table.picked_servers])

@@ -38,8 +38,8 @@ class ManyServers(QObject, View):
     def __init__(self, context: PageContext, parent: QObject, verbs: ServerVerbs, show_at_server: Callable[[str, Problem], object]) -> None:
         super().__init__(parent)
         self.context, self._verbs, self._show_at_server = context, verbs, show_at_server
-        context.wishes.do_with_many = self.do
-        context.wishes.make_compact = self.make_compact
+        context.wishes.many_requested.connect(self.do)
+        context.wishes.lazy_many_requested.connect(self.make_compact)
         context.hub.snapshot_changed.connect(self.look_at_rules)
         context.notices.ask_first_requested.connect(self._on_ask_first)
         context.notices.keep_open_requested.connect(self._on_keep_open)
@@ -105,7 +105,7 @@ class ManyServers(QObject, View):
             before[name] = own
 
         await self._each(names, show, _not_changed, at_once=1)
-        self.context.wishes.read_costs()
+        self.context.wishes.costs_requested.emit()
         if before:
             words = tr("The tool listing of {name} is compact", name=names[0])
             many = tr("The tool listing of {count} servers is compact", count=len(before))
@@ -154,7 +154,7 @@ class ManyServers(QObject, View):
             await self.hub.views.set_lazy_load(before[name], name)
 
         await self._each(list(before), show, _not_changed, at_once=1)
-        self.context.wishes.read_costs()
+        self.context.wishes.costs_requested.emit()
 
     async def _bring_back(self, removed: Sequence[RemovedServer]) -> None:
         for each in removed:

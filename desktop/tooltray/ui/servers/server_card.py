@@ -314,8 +314,8 @@ class ServerCard(GridCard):
 
     def _on_switch(self, on: bool) -> None:
         self._wanted, self._refusal = on, None
-        wish = self._wishes.start if on else self._wishes.stop
-        wish(self._server.name)
+        wish = self._wishes.start_requested if on else self._wishes.stop_requested
+        wish.emit(self._server.name)
         self._draw()
 
     def _on_button(self) -> None:

@@ -125,8 +125,8 @@ class ServerTable(Table):
         self.setColumnHidden(FOUND_COLUMN, self.width() < ROOM_FOR_RUNS)
 
     def _on_switched(self, server: ServerSnapshot, on: bool) -> None:
-        wish = self._wishes.start if on else self._wishes.stop
-        wish(server.name)
+        wish = self._wishes.start_requested if on else self._wishes.stop_requested
+        wish.emit(server.name)
 
     def _on_context_menu(self, place: QPoint) -> None:
         index = self.indexAt(place)

@@ -50,7 +50,7 @@ class ServersShown(Protocol):
 
 
 class ServerVerbs(QObject, View):
-    """Carries out most of `ServerWishes`. A failure is shown at its server; what was done in a toast, with Undo where it can be undone."""
+    """The receiver of `ServerWishes`. A failure is shown at its server; what was done in a toast, with Undo where it can be undone."""
 
     def __init__(self, context: PageContext, parent: QObject, page: ServersShown) -> None:
         super().__init__(parent)
@@ -58,28 +58,28 @@ class ServerVerbs(QObject, View):
         self._signing_in: set[str] = set()  # whose outcome is waited for
         self._cancelled: set[str] = set()
         wishes = context.wishes
-        wishes.start = self.start
-        wishes.stop = self.stop
-        wishes.restart = self.restart
-        wishes.set_default = self.set_default
-        wishes.remove = self.remove
-        wishes.copy_entry = self.copy_entry
-        wishes.duplicate = self.duplicate
-        wishes.choose_folder = self.choose_folder
-        wishes.start_anyway = self.start_anyway
-        wishes.reset_projects = self.reset_projects
-        wishes.sign_in = self.sign_in
-        wishes.copy_sign_in_address = self.copy_sign_in_address
-        wishes.cancel_sign_in = self.cancel_sign_in
-        wishes.sign_out = self.sign_out
-        wishes.list_tools = self.list_tools
-        wishes.switch_tool = self.switch_tool
-        wishes.open_tool = self.open_tool
-        wishes.open_log = self.open_log
-        wishes.open_why = self.open_why
-        wishes.open_options = self.open_options
-        wishes.open_secret = self.open_secret
-        wishes.open_links = self.open_links
+        wishes.start_requested.connect(self.start)
+        wishes.stop_requested.connect(self.stop)
+        wishes.restart_requested.connect(self.restart)
+        wishes.default_requested.connect(self.set_default)
+        wishes.removal_requested.connect(self.remove)
+        wishes.copy_requested.connect(self.copy_entry)
+        wishes.duplicate_requested.connect(self.duplicate)
+        wishes.folder_requested.connect(self.choose_folder)
+        wishes.start_anyway_requested.connect(self.start_anyway)
+        wishes.projects_reset_requested.connect(self.reset_projects)
+        wishes.sign_in_requested.connect(self.sign_in)
+        wishes.sign_in_address_requested.connect(self.copy_sign_in_address)
+        wishes.sign_in_cancel_requested.connect(self.cancel_sign_in)
+        wishes.sign_out_requested.connect(self.sign_out)
+        wishes.tools_requested.connect(self.list_tools)
+        wishes.tool_switch_requested.connect(self.switch_tool)
+        wishes.tool_requested.connect(self.open_tool)
+        wishes.log_requested.connect(self.open_log)
+        wishes.diagnosis_requested.connect(self.open_why)
+        wishes.options_requested.connect(self.open_options)
+        wishes.secret_requested.connect(self.open_secret)
+        wishes.link_requested.connect(self.open_links)
 
     def _run_at(self, name: str, work: Coroutine[object, object, object], *, toast: str = "", undo: Work | None = None) -> None:
         """Awaits `work`, and shows a failure at the server; see `run`."""

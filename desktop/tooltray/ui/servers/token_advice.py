@@ -55,11 +55,11 @@ class TokenAdvice(Button):
         if len(self._saved) > 1:
             everything = [name for name, _ in self._saved]
             text = tr("Compact listing for all {count} servers: saves {tokens} tokens", count=len(everything), tokens=f"{self._total:,}")
-            menu.addAction(text).triggered.connect(partial(self._wishes.make_compact, everything))
+            menu.addAction(text).triggered.connect(partial(self._wishes.lazy_many_requested.emit, everything))
             menu.addSeparator()
         for name, tokens in self._saved[:MOST_ADVISED]:
             text = tr("Compact listing for {name}: saves {tokens} tokens", name=_short(name), tokens=f"{tokens:,}")
-            menu.addAction(text.replace("&", "&&")).triggered.connect(partial(self._wishes.make_compact, [name]))
+            menu.addAction(text.replace("&", "&&")).triggered.connect(partial(self._wishes.lazy_many_requested.emit, [name]))
         popup_below(menu, self)
 
 

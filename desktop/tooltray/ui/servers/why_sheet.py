@@ -134,7 +134,7 @@ class WhySheet(SheetView):
 
     def _on_remedy(self, remedy: Remedy) -> None:
         if remedy.kind == "sign_in":
-            self.context.wishes.sign_in(self._client.name)
+            self.context.wishes.sign_in_requested.emit(self._client.name)
             self.close_requested.emit()
         else:
             self._set_enabled(False)  # one at a time
@@ -163,7 +163,7 @@ class WhySheet(SheetView):
     def _on_secret(self, remedy: Remedy) -> None:
         self.close_requested.emit()
         name = str(remedy.title.fields["name"]) if isinstance(remedy.title, Phrase) else ""
-        self.context.wishes.open_secret(self._client.name, name)
+        self.context.wishes.secret_requested.emit(self._client.name, name)
 
     def _on_log(self) -> None:
         server = self._client.snapshot

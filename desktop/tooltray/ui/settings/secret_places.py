@@ -189,7 +189,7 @@ def offer_restart(context: PageContext, text: str, servers: Sequence[str]) -> No
 
     def restart() -> None:
         for server in servers:
-            context.wishes.restart(server)
+            context.wishes.restart_requested.emit(server)
 
     show_toast(context.theme, context.window, text, tr("Restart")).action_requested.connect(restart)
 

@@ -199,7 +199,7 @@ class MainWindow(QMainWindow):
         context = self.context
         context.hub.snapshot_changed.connect(self._draw_hub)
         context.hub.on(ProblemReported, self._on_problem_reported, self)
-        context.wishes.go = self.go
+        context.wishes.place_requested.connect(self.go)
         self._sidebar.page_requested.connect(self._open)
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)

@@ -92,7 +92,7 @@ def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
             run = partial(_allow_for_an_hour, context.page, tool)
             also = "allow approve permit grant for an hour"
             yield PaletteEntry(f"allow:{key}", allow(name), run, "shield", action, where, also, TOOL - 3, is_change=True)
-        switch = partial(wishes.switch_tool, tool.server, tool.original_name, not tool.is_enabled)
+        switch = partial(wishes.tool_switch_requested.emit, tool.server, tool.original_name, not tool.is_enabled)
         title, also = (switch_off(name), "disable tool off") if tool.is_enabled else (switch_on(name), "enable tool on")
         yield PaletteEntry(f"switch:{key}", title, switch, "power", action, where, f"{also} {tool.name}", TOOL - 4, is_change=True)
 
@@ -164,7 +164,7 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
     for what, icon, title in ((STOP, "stop", tr("Stop all servers")), (START, "play", tr("Start all servers"))):
         names = [server.name for server in page.servers.servers if can(what, server)]
         if names:
-            yield entry(f"{what} all", title, partial(page.wishes.do_with_many, what, names), icon, f"{what} all everything")
+            yield entry(f"{what} all", title, partial(page.wishes.many_requested.emit, what, names), icon, f"{what} all everything")
     modes = (("light", tr("Light theme"), "theme light"), ("dark", tr("Dark theme"), "theme dark"))
     for mode, title, also in (*modes, (None, tr("Theme of the system"), "theme system automatic")):
         yield entry(also, title, partial(_change, page, {"window": {"theme": mode}}), "image", f"{also} appearance")

@@ -116,7 +116,7 @@ class ToolDetails(DetailsPane, View):
         self._lines.addWidget(Label(theme, seen(tool.description[:LONGEST_DESCRIPTION]), "body", wrap=True))
         self._add_hints()
         rename = tr("Name and description for AI clients…")
-        self._add("  ", self._link(rename, lambda: self.context.wishes.open_tool(self.row.tool)))
+        self._add("  ", self._link(rename, lambda: self.context.wishes.tool_requested.emit(self.row.tool)))
         self._add(tr("Parameters"), self._parameters())
         self._add_approval()
         self._add_use()
