@@ -21,7 +21,7 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.kit.server_actions import can
 from tooltray.ui.kit.window_memory import WindowMemory
 from tooltray.ui.servers.many_bar import ManyBar
-from tooltray.ui.servers.server_order import by_file, by_service, by_state, grouped, grouping
+from tooltray.ui.servers.server_groups import by_file, by_service, by_state, grouped, grouping
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.token_advice import TokenAdvice
 from tooltray.ui.theme import Theme

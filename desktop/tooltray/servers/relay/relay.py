@@ -1,4 +1,5 @@
-"""The way of a request to one server and of its reply back: the right connection, opened if needed, and a bridge between different eras.
+"""The way of a request to one server and of its reply back: the right connection, opened if needed, how long the reply may take, and a
+bridge between different eras.
 
 A modern server's `input_required` result becomes questions, and the answers become another call; the mirror of held_calls. The AI client is
 asked if it can answer. A modern server sees what the client declared, and refuses the call if that lacks elicitation. Only then, and only

@@ -1,4 +1,5 @@
-"""The user's decisions about servers of projects' own files: which entries may run, and which are added, changed and removed.
+"""Servers of projects' own files: which entries are added, changed and removed, by the user. Whether one may run is decided in
+`trust_decisions`, which this module hands the question to.
 
 The rest of a file stays unchanged, byte by byte. The file is read again for each change, and a concurrent save of another program is not
 lost (see edited_files).

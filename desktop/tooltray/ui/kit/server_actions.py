@@ -1,5 +1,5 @@
 """What the user can do with a server, and when that makes sense: one table for its menus, the tray, the palette and many servers at once. A
-new action is a line here, and the signal that carries it out in `server_wishes`."""
+new action is a line here, a signal in `server_wishes`, and its connection in `ServerVerbs`, which carries it out."""
 
 from collections.abc import Callable
 

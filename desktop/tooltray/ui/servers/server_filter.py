@@ -15,7 +15,7 @@ from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
-from tooltray.ui.servers.server_order import needs_action
+from tooltray.ui.servers.server_groups import needs_action
 from tooltray.ui.servers.token_advice import TokenAdvice, savings
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTabs

@@ -14,7 +14,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_words import foot, label_words, reached, titled, tool_count
-from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
+from tooltray.ui.servers.server_groups import GROUPINGS, Grouping, grouped, state_rank
 from tooltray.ui.service_words import service
 from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.window_memory import WindowMemory
-from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouping
+from tooltray.ui.servers.server_groups import GROUPINGS, Grouping, grouping
 from tooltray.ui.servers.server_table import SORTS, ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton, popup_below
