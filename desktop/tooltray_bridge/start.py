@@ -1,5 +1,5 @@
-"""Starts a hub, if that is allowed (`why_not`), and only one for any number of bridges. Speed matters less here than in hot, because a hub needs a good
-part of a second to be ready.
+"""Starts a hub, if that is allowed (`why_not`), and only one for any number of bridges. Speed matters less here than in hot, because a hub
+needs a good part of a second to be ready.
 
 The hub inherits nothing from the AI client that happened to start it: no variables with API keys, no folder, session or pipes. It reads the
 user's login shell itself.
