@@ -14,13 +14,15 @@ def main() -> int:
     programs.restore_environment()
     if sys.argv[1:2] == [programs.RUN_MODULE]:
         return programs.run_module(sys.argv[2:])
-    from tooltray.cli.run import run
+    with programs.importing():
+        from tooltray.cli.run import run
 
     return run(sys.argv[1:], open_desktop=_open_desktop)
 
 
 def _open_desktop(home: "Home", *, hidden: bool, link: str) -> int:
-    from tooltray.app.desktop import Opening, run
+    with programs.importing():
+        from tooltray.app.desktop import Opening, run
 
     return run(home, Opening(hidden, link))
 

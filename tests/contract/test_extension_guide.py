@@ -122,6 +122,10 @@ def add_format(copy: Copy) -> None:
         "catalogue/formats/__init__.py", "from tooltray.catalogue.formats.openai", "from tooltray.catalogue.formats.plain import Plain"
     )
     copy.append("catalogue/formats/api.py", VERBS)
+    scripts = copy.source.parent / "scripts"
+    scripts.mkdir()
+    shutil.copy(ROOT / "scripts" / "verb_table.py", scripts)
+    copy.output(str(scripts / "verb_table.py"))
 
 
 def add_rule(copy: Copy) -> None:
@@ -155,9 +159,6 @@ def test_the_recipe_for_a_format_leaves_style_and_tests_green(tmp_path: Path) ->
     copy = Copy(tmp_path)
     add_format(copy)
     files = [str(copy.source / "tooltray" / "catalogue" / "formats")]
-    (copy.source.parent / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts" / "verb_table.py", copy.source.parent / "scripts")
-    copy.output(str(copy.source.parent / "scripts" / "verb_table.py"))
     style = ("--config", str(ROOT / "pyproject.toml"), "--no-cache")
     copy.output("-m", "ruff", "check", *style, *files)
     copy.output("-m", "ruff", "format", "--check", *style, *files)

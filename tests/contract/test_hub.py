@@ -28,6 +28,9 @@ MADE = {
 """What the hub constructs, and what constructors get by another name than that of their parameter."""
 
 
+ON_DEMAND = {each.kind.__name__: each.kind for each in Hub.parts().values() if each.is_on_demand}
+
+
 def kind_of(name: str) -> Any:
     """The type of a part; None where nobody wrote one."""
     return Hub.parts()[name].kind if name in Hub.parts() else GROUND.get(name)
@@ -55,7 +58,7 @@ def _members(protocol: type) -> set[str]:
 def test_a_constructor_gets_what_it_asks_for(name: str) -> None:
     maker, told = MADE[name]
     hinted = maker if issubclass(maker, msgspec.Struct) else maker.__init__
-    hints = get_type_hints(hinted, localns=vars(stored_parts) | vars(hub))  # some import their parts for the type checker alone
+    hints = get_type_hints(hinted, localns=vars(stored_parts) | vars(hub) | ON_DEMAND)  # some import their parts for the type checker alone
     for parameter in inspect.signature(maker).parameters.values():
         given = told.get(parameter.name, parameter.name if parameter.default is parameter.empty else None)
         if not isinstance(given, str) or "." in given:

@@ -44,7 +44,9 @@ def test_the_api_is_named_without_an_import_of_the_engine() -> None:
     names = "(name for name in sys.modules if name.startswith('tooltray.'))"
     program = f"import sys; sys.path.insert(0, {str(DESKTOP)!r}); import tooltray.api.parts; print(*{names})"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
-    assert set(ran.stdout.split()) == {"tooltray.api", "tooltray.api.parts", "tooltray.foundation", "tooltray.foundation.verbs"}
+    assert set(ran.stdout.split()) == {
+        *("tooltray.api", "tooltray.api.parts", "tooltray.foundation", "tooltray.foundation.programs", "tooltray.foundation.verbs")
+    }
 
 
 async def test_a_proxy_carries_a_call_as_it_was_made() -> None:

@@ -7,8 +7,12 @@ by module and imported only on demand, so that the GUI thread and control client
 import importlib
 import inspect
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from tooltray.foundation.programs import resource
 from tooltray.foundation.verbs import RemotePart, Verb
 
 if TYPE_CHECKING:
@@ -91,10 +95,35 @@ def verbs_of(part: type) -> list[str]:
     return [name for name in dir(part) if not name.startswith("_") and inspect.iscoroutinefunction(getattr(part, name))]
 
 
-def verb_table(api: Api) -> dict[str, Verb]:
-    """Returns all verbs by name, for callers that have only the name: the control channel, and the seed's own calls."""
-    parts = (getattr(api, name) for name in PARTS)
-    return {verb: getattr(part, verb) for part in parts for verb in verbs_of(type(part))}
+class VerbTable(dict[str, Verb]):
+    """All verbs by name, for callers that have only the name: the window, the control channel, and the seed's own calls.
+
+    A verb is found at its first use, when its part is made: `resources/verbs.json` has the part's name.
+    """
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def __missing__(self, name: str) -> Verb:
+        verb: Verb = getattr(getattr(self._api, _part_of_each_verb()[name].part), name)
+        self[name] = verb
+        return verb
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Returns a verb, or `default` if none has this name."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+
+class _Place(msgspec.Struct, frozen=True):
+    part: str
+
+
+@cache
+def _part_of_each_verb() -> dict[str, _Place]:
+    return msgspec.json.decode(resource("verbs.json").read_bytes(), type=dict[str, _Place])
 
 
 def remote_parts(carry: Verb) -> dict[str, Any]:

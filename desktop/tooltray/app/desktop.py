@@ -6,6 +6,7 @@ Nothing heavy is imported at the top: a second start ends before Qt is loaded, a
 import asyncio
 import contextlib
 import functools
+import gc
 import json
 import logging
 import os
@@ -101,6 +102,7 @@ def run(home: Home, opening: Opening, *, execution_id: str = "") -> int:
 
 def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     """Runs the desktop in this process, without a guardian; returns the exit code."""
+    gc.disable()  # until GarbageCollector is made: what is imported and built here stays, and passes meanwhile would find nothing
     import qasync  # type: ignore[import-untyped]
     from PySide6.QtCore import QLoggingCategory
     from PySide6.QtWidgets import QApplication

@@ -8,18 +8,17 @@ Tests may replace parts. tests/contract/test_hub.py checks every parameter again
 """
 
 import os
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from tooltray.api.parts import PARTS, Api
-from tooltray.api.presenter.hub_api import HubApi
 from tooltray.api.presenter.live_settings import LiveSettings, Pauses
 from tooltray.api.presenter.mcp_presenter import McpPresenter, SessionClients, SessionServers
-from tooltray.api.presenter.program_api import ProgramApi
 from tooltray.api.presenter.snapshots import HubSnapshots, Notices, PastStats, ServerNews, ServerSnapshots, Source, problems_of_settings
 from tooltray.app.served_configs import in_surroundings
 from tooltray.app.stored_parts import StoredParts
@@ -32,7 +31,6 @@ from tooltray.catalogue import token_counts
 from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
-from tooltray.catalogue.formats.api import FormatsApi
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
@@ -45,7 +43,6 @@ from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill, read_skills
 from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.catalogue.views.api import ViewsApi
 from tooltray.catalogue.views.greetings import Introduction, ServerDeclarations, ServerInstructions
 from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
 from tooltray.catalogue.views.meta_calls import Activation, ActivationAnswer, MetaCalls
@@ -60,26 +57,21 @@ from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
 from tooltray.config.secrets.providers import FETCH_S, MAX_VALUE_BYTES
 from tooltray.config.settings.settings import Settings
-from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals import rule_words
-from tooltray.consent.approvals.api import ApprovalsApi
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals, SeenDecisions
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grants import GrantEnds, KeptGrants, LiveGrants, ScreenLock, grant_store
 from tooltray.consent.approvals.pending_approvals import PendingApprovals
-from tooltray.consent.approvals.permissions import DefinitionChanges, Permissions, RuleGrants, ToolGrants
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.approvals.standing_grants import CallRules, RecentApprovals, StandingGrants
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.kept_file import KeptFile
 from tooltray.consent.questions import Inbox
-from tooltray.consent.skills.api import SkillsApi
 from tooltray.consent.skills.skill_catalogue import KeptSkills, SkillBook, SkillCatalogue, skill_store
 from tooltray.consent.skills.skills import SkillReading, Skills
-from tooltray.consent.tokens.api import AccessApi
 from tooltray.foundation.composition import Later, made, part, read
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.files.watcher import FileWatcher
@@ -88,7 +80,7 @@ from tooltray.foundation.installs.installations import bridge_entry
 from tooltray.foundation.moments import SteadyWallClock
 from tooltray.foundation.programs import is_frozen, resource
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
+from tooltray.foundation.verbs import LazyPart
 from tooltray.gateway.calls.extensions import ExtensionClaims, ExtensionRoutes
 from tooltray.gateway.calls.listens import ClientListens, ExtensionListens
 from tooltray.gateway.calls.notifications import FollowedResources, Notifications
@@ -114,7 +106,6 @@ from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.client_limits import KnownLimits, read_client_limits
 from tooltray.protocol.sessions.session_state import SessionStates
 from tooltray.records.audit_trail import AuditApi
-from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
 from tooltray.records.journal.journal_event import Failures
 from tooltray.records.journal.journal_reader import JournalReader
@@ -124,7 +115,6 @@ from tooltray.records.log.structured_log import StructuredLog
 from tooltray.records.telemetry.trace_export import TraceExport
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import HubServer
-from tooltray.servers.confinement.api import ConfinementApi
 from tooltray.servers.confinement.confined_starts import ConfinedStarts
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.host_proxies import HostProxies
@@ -136,7 +126,6 @@ from tooltray.servers.launch.login_shell import LoginShell, OwnUse, own_environ
 from tooltray.servers.launch.program_output import Printed, printed_by
 from tooltray.servers.launch.remembered_variables import RememberedVariables
 from tooltray.servers.launch.variable_sources import ServerEnvironment, VariableSources
-from tooltray.servers.logs.api import LogsApi
 from tooltray.servers.logs.log_keeper import LogKeeper
 from tooltray.servers.logs.protocol_log import ProtocolLog
 from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi
@@ -156,33 +145,48 @@ from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
-from tooltray.sources.bundles.api import BundlesApi
 from tooltray.sources.bundles.archive import BundleSources
-from tooltray.sources.bundles.bundle_offers import BundleReader
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
-from tooltray.sources.clients.api import AiClientsApi
-from tooltray.sources.clients.client_edits import ClientScans
-from tooltray.sources.clients.imports import ClientImports, Imports, ImportWaits
-from tooltray.sources.discovery.api import DiscoveryApi
-from tooltray.sources.discovery.registry_copy import RegistryCopy, default_registry
-from tooltray.sources.discovery.updates import RegistryUpdates
-from tooltray.sources.doctor.doctor import CheckUp, Doctor
-from tooltray.sources.doctor.remedies import Remedies, moving_line
-from tooltray.sources.doctor.server_tests import ServerTests
-from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.proposals import KeptProposals, Proposals, ProposalSnapshots, proposal_store
 from tooltray.sources.entries.server_entries import ServerEntries, ServerRemovals, ServerStarts
 from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
-from tooltray.sources.entries.settings_api import FilesApi, SecretsApi, SettingsApi, SetupApi
 from tooltray.sources.project_files.folders_in_use import FoldersInUse
 from tooltray.sources.project_files.followed_files import FileWatch, ReadFile
 from tooltray.sources.project_files.project_servers import ProjectServers
 from tooltray.sources.project_files.server_files import ServerFiles
 from tooltray.sources.project_files.trust import Trust, TrustStore
 from tooltray.sources.project_files.trust_decisions import InMemoryTrust, TrustDecisions
-from tooltray.sources.projects.api import ProjectsApi
 from tooltray.sources.projects.project_sources import ProjectSources, RootRounds
 from tooltray.sources.projects.projects import ProjectCopies, Projects, ProjectSnapshots, project_problems
+
+if TYPE_CHECKING:  # the classes of parts that are made on demand
+    import tooltray.api.presenter.hub_api
+    import tooltray.api.presenter.program_api
+    import tooltray.catalogue.formats.api
+    import tooltray.catalogue.views.api
+    import tooltray.consent.api
+    import tooltray.consent.approvals.api
+    import tooltray.consent.approvals.permissions
+    import tooltray.consent.skills.api
+    import tooltray.consent.tokens.api
+    import tooltray.gateway.calls.api
+    import tooltray.records.journal.api
+    import tooltray.servers.confinement.api
+    import tooltray.servers.logs.api
+    import tooltray.sources.bundles.api
+    import tooltray.sources.bundles.bundle_offers
+    import tooltray.sources.clients.api
+    import tooltray.sources.clients.client_edits
+    import tooltray.sources.clients.imports
+    import tooltray.sources.discovery.api
+    import tooltray.sources.discovery.registry_copy
+    import tooltray.sources.discovery.updates
+    import tooltray.sources.doctor.doctor
+    import tooltray.sources.doctor.remedies
+    import tooltray.sources.doctor.server_tests
+    import tooltray.sources.entries.api
+    import tooltray.sources.entries.settings_api
+    import tooltray.sources.projects.api
 
 MEGABYTE = 10**6
 
@@ -233,11 +237,12 @@ class Hub(StoredParts):
         self.options, self.control = options, control
 
     async def build(self) -> None:
-        """Reads the settings and all stores, and makes every part; nothing runs yet."""
+        """Reads the settings and all stores, and makes every part that is not made on demand; nothing runs yet."""
         await self.config.load()
         # to its end: a process started meanwhile (`probe`) holds the hub's lock for a moment, as a copy of this process
-        await finish_in_thread(self.make, [name for name, each in self.parts().items() if each.reads])
-        self.make(self.parts())
+        at_start = {name: each for name, each in self.parts().items() if not each.is_on_demand}
+        await finish_in_thread(self.make, [name for name, each in at_start.items() if each.reads])
+        self.make(at_start)
         self.servers.load()
 
     async def load(self) -> None:
@@ -251,6 +256,7 @@ class Hub(StoredParts):
     # the ground: settings, secrets, the environment, the log
 
     misplaced: list[Problem] = made(lambda hub: [])
+    began: tuple[float, float] = made(lambda hub: (time.monotonic(), time.process_time()))
     has_window: bool = made(lambda hub: hub.options.kind == "desktop")
     is_paused: Callable[[], bool] = made(lambda hub: lambda: not hub.config.settings.mcp_enabled)
     deadlines: DeadlineWheel = part()
@@ -421,10 +427,10 @@ class Hub(StoredParts):
     question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")
     pending_approvals: PendingApprovals = part()
     approvals: Approvals = part()
-    tool_grants: ToolGrants = part()
-    definition_changes: DefinitionChanges = part()
-    rule_grants: RuleGrants = part(masked="mask.masked_whole")
-    permissions: Permissions = part()
+    tool_grants: "tooltray.consent.approvals.permissions.ToolGrants" = part()
+    definition_changes: "tooltray.consent.approvals.permissions.DefinitionChanges" = part()
+    rule_grants: "tooltray.consent.approvals.permissions.RuleGrants" = part(masked="mask.masked_whole")
+    permissions: "tooltray.consent.approvals.permissions.Permissions" = part()
     skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
     skills: Skills = part(catalogue="skill_catalogue", book="skill_book")
     project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
@@ -491,8 +497,8 @@ class Hub(StoredParts):
     # parts for the API
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
-    remedies: Remedies = part(home="user_folder")
-    moving_line: Callable[[str], str] = made(lambda hub: partial(moving_line, config=hub.config, known=hub.known, home=hub.home))
+    remedies: "tooltray.sources.doctor.remedies.Remedies" = part(home="user_folder")
+    moving_line: Callable[[str], str] = made(lambda hub: _moving_line(hub))
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
     secret_uses: SecretUses = part(
         projects=lambda hub: lambda: hub.trust.servers,
@@ -515,8 +521,8 @@ class Hub(StoredParts):
     notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
     starts: ServerStarts = part()
     hub_snapshots: HubSnapshots = part()
-    doctor: Doctor = part(folder="user_folder", secrets="unfetched_secrets")
-    check_up: CheckUp = part()
+    doctor: "tooltray.sources.doctor.doctor.Doctor" = part(folder="user_folder", secrets="unfetched_secrets")
+    check_up: "tooltray.sources.doctor.doctor.CheckUp" = part()
     test_transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.settled_authorization",
@@ -524,7 +530,7 @@ class Hub(StoredParts):
         may_run="inmemory_trust.allows",
         provided="provided_secrets",
     )
-    server_tests: ServerTests = part()
+    server_tests: "tooltray.sources.doctor.server_tests.ServerTests" = part()
     server_removals: ServerRemovals = part(on_removed=lambda hub: partial(_forget, hub))
     server_entries: ServerEntries = part()
     caller: OwnCaller = part()
@@ -536,58 +542,62 @@ class Hub(StoredParts):
     costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts", if_compact="views.if_compact")
     live_settings: LiveSettings = part()
     pauses: Pauses = part()
-    client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
-    import_waits: ImportWaits = part()
-    imports: Imports = part()
-    client_imports: ClientImports = part()
+    client_scans: "tooltray.sources.clients.client_edits.ClientScans" = part(known_projects=lambda hub: lambda: _known_projects(hub))
+    import_waits: "tooltray.sources.clients.imports.ImportWaits" = part()
+    imports: "tooltray.sources.clients.imports.Imports" = part()
+    client_imports: "tooltray.sources.clients.imports.ClientImports" = part()
 
     # the API, and the ways in
 
-    hub_api: HubApi = part(snapshots="hub_snapshots")
-    servers_api: ServersApi = part(
+    hub_api: "tooltray.api.presenter.hub_api.HubApi" = part(snapshots="hub_snapshots")
+    servers_api: "tooltray.sources.entries.api.ServersApi" = part(
         packages=lambda hub: hub.packages,
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    confinement_api: ConfinementApi = part(guarded="make_guarded", refusals="refusals", watches="watches", moving_line="moving_line")
-    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log")
+    confinement_api: "tooltray.servers.confinement.api.ConfinementApi" = part(
+        guarded="make_guarded", refusals="refusals", watches="watches", moving_line="moving_line"
+    )
+    logs_api: "tooltray.servers.logs.api.LogsApi" = part(keeper="log_keeper", pages="log_pages", messages="protocol_log")
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(
         store="bundle_store", configs=lambda hub: lambda: hub.servers.configs, proposed=lambda hub: lambda: hub.proposals.entries
     )
     bundle_sources: BundleSources = part(folder="home.bundles")
-    bundle_reader: BundleReader = part(root="home.bundles")
-    tools_api: ToolsApi = part(calls="own_calls")
+    bundle_reader: "tooltray.sources.bundles.bundle_offers.BundleReader" = part(root="home.bundles")
+    tools_api: "tooltray.gateway.calls.api.ToolsApi" = part(calls="own_calls")
     tries_api: TriesApi = part(calls="own_calls")
-    prompts_api: PromptsApi = part()
-    resources_api: ResourcesApi = part()
+    prompts_api: "tooltray.gateway.calls.api.PromptsApi" = part()
+    resources_api: "tooltray.gateway.calls.api.ResourcesApi" = part()
     skill_reading: SkillReading = part()
-    skills_api: SkillsApi = part(catalogue="skill_catalogue", book="skill_book")
-    formats_api: FormatsApi = part()
-    secrets_api: SecretsApi = part()
-    access_api: AccessApi = part(door=lambda hub: lambda: hub.http)
-    ai_clients_api: AiClientsApi = part()
-    questions_api: QuestionsApi = part()
-    approvals_api: ApprovalsApi = part()
-    views_api: ViewsApi = part(rule_words=lambda hub: rule_words.words)
-    projects_api: ProjectsApi = part(sources="project_sources", copies="project_copies")
+    skills_api: "tooltray.consent.skills.api.SkillsApi" = part(catalogue="skill_catalogue", book="skill_book")
+    formats_api: "tooltray.catalogue.formats.api.FormatsApi" = part()
+    secrets_api: "tooltray.sources.entries.settings_api.SecretsApi" = part()
+    access_api: "tooltray.consent.tokens.api.AccessApi" = part(door=lambda hub: lambda: hub.http)
+    ai_clients_api: "tooltray.sources.clients.api.AiClientsApi" = part()
+    questions_api: "tooltray.gateway.calls.api.QuestionsApi" = part()
+    approvals_api: "tooltray.consent.approvals.api.ApprovalsApi" = part()
+    views_api: "tooltray.catalogue.views.api.ViewsApi" = part(rule_words=lambda hub: rule_words.words)
+    projects_api: "tooltray.sources.projects.api.ProjectsApi" = part(sources="project_sources", copies="project_copies")
     feedback_api: FeedbackApi = part()
-    files_api: FilesApi = part()
+    files_api: "tooltray.sources.entries.settings_api.FilesApi" = part()
     sign_ins_api: SignInsApi = part()
     registries_api: RegistriesApi = part()
-    bundles_api: BundlesApi = part(sources="bundle_sources", reader="bundle_reader", folders="bundle_folders")
-    registry_copy: RegistryCopy = part(
-        registry_file="home.registry_copy", default_registry=lambda hub: default_registry(resource("mcp-registry.json"))
+    bundles_api: "tooltray.sources.bundles.api.BundlesApi" = part(
+        sources="bundle_sources", reader="bundle_reader", folders="bundle_folders"
     )
-    registry_updates: RegistryUpdates = part(known_tools="tools.known_names")
-    discovery_api: DiscoveryApi = part()
-    setup_api: SetupApi = part()
-    settings_api: SettingsApi = part()
-    activity_api: ActivityApi = part()
+    registry_copy: "tooltray.sources.discovery.registry_copy.RegistryCopy" = part(
+        registry_file="home.registry_copy", default_registry=lambda hub: _default_registry()
+    )
+    registry_updates: "tooltray.sources.discovery.updates.RegistryUpdates" = part(known_tools="tools.known_names")
+    discovery_api: "tooltray.sources.discovery.api.DiscoveryApi" = part()
+    setup_api: "tooltray.sources.entries.settings_api.SetupApi" = part()
+    settings_api: "tooltray.sources.entries.settings_api.SettingsApi" = part()
+    activity_api: "tooltray.records.journal.api.ActivityApi" = part()
     server_tasks_api: ServerTasksApi = part(book="task_book", places="task_places")
-    confirmations_api: ConfirmationsApi = part()
+    confirmations_api: "tooltray.consent.api.ConfirmationsApi" = part()
     audit_api: AuditApi = part()
-    program_api: ProgramApi = part(snapshots="hub_snapshots", masked="mask.masked_whole")
-    api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
+    program_api: "tooltray.api.presenter.program_api.ProgramApi" = part(snapshots="hub_snapshots", masked="mask.masked_whole")
+    api: Api = made(lambda hub: _api(hub))
     session_servers: SessionServers = part()
     session_clients: SessionClients = part()
     presenter: McpPresenter = part(snapshots="hub_snapshots")
@@ -639,6 +649,23 @@ async def _forget(hub: Hub, server: str) -> None:
     await hub.bundle_folders.forget(server)
     await hub.confined.forget(server)
     await hub.watches.forget(server)
+
+
+def _api(hub: Hub) -> Api:
+    parts: dict[str, Any] = {name: LazyPart(partial(getattr, hub, f"{name}_api")) for name in PARTS}
+    return Api(**parts)
+
+
+def _moving_line(hub: Hub) -> Callable[[str], str]:
+    from tooltray.sources.doctor.remedies import moving_line
+
+    return partial(moving_line, config=hub.config, known=hub.known, home=hub.home)
+
+
+def _default_registry() -> str:
+    from tooltray.sources.discovery.registry_copy import default_registry
+
+    return default_registry(resource("mcp-registry.json"))
 
 
 def _known_projects(hub: Hub) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.config.secrets.secrets import SecretStore, take_passphrase
@@ -20,7 +20,6 @@ from tooltray.foundation.programs import resource
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.records.audit_trail import AuditTrail
 from tooltray.records.log.masking import Mask
-from tooltray.servers.confinement.api import MakeGuarded
 from tooltray.servers.confinement.confinements import Support, probe
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
 from tooltray.servers.launch.npm_config import Registry, read_mirrors
@@ -31,13 +30,16 @@ from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
 from tooltray.servers.sign_ins.tokens import TokenStore
 from tooltray.servers.upstream.stops import StoppedServers
 from tooltray.sources.clients.client_edits import ClientEdits
-from tooltray.sources.discovery.api import Starters
 from tooltray.sources.entries.portable_entry import clean_text
 from tooltray.sources.entries.server_entries import EntryWidenings
-from tooltray.sources.entries.setup import Setup, shipped_servers
 from tooltray.sources.project_files.project_servers import ProjectEdits
 from tooltray.sources.project_files.started_files import StartedTexts
 from tooltray.sources.projects.project_sources import ProjectFolders
+
+if TYPE_CHECKING:  # the classes of parts that are made on demand
+    import tooltray.servers.confinement.api
+    import tooltray.sources.discovery.api
+    import tooltray.sources.entries.setup
 
 
 class StoredParts(Composition):
@@ -81,10 +83,24 @@ class StoredParts(Composition):
     )
     new_access: NewAccess = part()
     widenings: EntryWidenings = part()
-    setup: Setup = part()
-    shipped: Callable[[], dict[str, Any]] = made(lambda parts: shipped_servers)
+    setup: "tooltray.sources.entries.setup.Setup" = part()
+    shipped: Callable[[], dict[str, Any]] = made(lambda parts: _shipped_servers)
     client_edits: ClientEdits = part(mask="mask.masked_whole")
-    make_guarded: MakeGuarded = made(lambda parts: lambda: GuardedFolders(str(parts.user_folder), str(parts.home.root)))
+    make_guarded: "tooltray.servers.confinement.api.MakeGuarded" = made(
+        lambda parts: lambda: GuardedFolders(str(parts.user_folder), str(parts.home.root))
+    )
     server_logs: ServerLogFiles = made(lambda parts: ServerLogFiles(parts.home.server_logs))
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
-    starters: Starters = read(lambda parts: Starters(resource("starter-servers.json")))
+    starters: "tooltray.sources.discovery.api.Starters" = made(lambda parts: _starters())
+
+
+def _shipped_servers() -> dict[str, Any]:
+    from tooltray.sources.entries.setup import shipped_servers
+
+    return shipped_servers()
+
+
+def _starters() -> "tooltray.sources.discovery.api.Starters":
+    from tooltray.sources.discovery.api import Starters
+
+    return Starters(resource("starter-servers.json"))

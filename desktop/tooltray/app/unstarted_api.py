@@ -5,7 +5,6 @@ A part's class here derives from the hub's. Verbs that need running servers do t
 
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 from tooltray import __version__
@@ -32,7 +31,7 @@ from tooltray.foundation.snapshots.clients import HttpStatus, NewApiToken, Scope
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import AccessChoice, ServerEntry, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval, SetupChange
-from tooltray.foundation.verbs import JsonMapping
+from tooltray.foundation.verbs import JsonMapping, LazyPart
 from tooltray.records.audit_trail import AuditApi
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
@@ -78,17 +77,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "confinement": lambda: _ConfinementApi(parts),
         "discovery": lambda: _DiscoveryApi(parts),
     }
-    return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
-
-
-class _Lazy:
-    """A proxy for a part of the API, which is made at its first verb."""
-
-    def __init__(self, make: Callable[[], object]) -> None:
-        self._made = cache(make)
-
-    def __getattr__(self, verb: str) -> Any:
-        return getattr(self._made(), verb)
+    return Api(**remote_parts(_not_offered) | {name: LazyPart(make) for name, make in made.items()})
 
 
 async def _not_offered(verb: str, /, **params: object) -> Any:

@@ -26,6 +26,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, hint_for
 from tooltray.foundation.home.hub_place import HubLock, running_elsewhere
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.programs import importing
 
 LOCKED_TIMEOUT_S = 20.0  # seconds; a starting hub listens within 3 s, and an ending hub has stopped its servers by then
 RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its socket can be waited for
@@ -133,10 +134,11 @@ class UnstartedHub(Hub):
             release: frees the lock; called by `close`.
             is_at_terminal: a user has typed the command at a terminal.
         """
-        import asyncio
+        with importing():
+            import asyncio
 
-        from tooltray.app.unstarted_api import unstarted_api
-        from tooltray.app.unstarted_parts import UnstartedParts
+            from tooltray.app.unstarted_api import unstarted_api
+            from tooltray.app.unstarted_parts import UnstartedParts
 
         self._release, self._runner = release, asyncio.Runner()
         self._parts = UnstartedParts(home, print_note)

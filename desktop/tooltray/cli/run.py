@@ -20,6 +20,7 @@ from tooltray.cli import arguments
 from tooltray.cli.arguments import UsageError, function_at
 from tooltray.cli.speech import language_of, speak, tr
 from tooltray.foundation.languages import ENGLISH
+from tooltray.foundation.programs import importing
 
 if TYPE_CHECKING:
     from tooltray.foundation.errors import Problem
@@ -62,9 +63,10 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
     as_json = "--json" in own
     speak(ENGLISH if as_json or ENGLISH_ALONE & set(own) else _language(own, environ))
     try:
-        args = arguments.parse(argv, environ)
-        if args.run == arguments.DESKTOP and not args.link and not has_display(environ):
-            args = arguments.parse([*(word for word in argv if word != arguments.BACKGROUND), "serve"], environ)
+        with importing():
+            args = arguments.parse(argv, environ)
+            if args.run == arguments.DESKTOP and not args.link and not has_display(environ):
+                args = arguments.parse([*(word for word in argv if word != arguments.BACKGROUND), "serve"], environ)
     except UsageError as error:
         return _complain_of_usage(error, as_json=as_json)
     except SystemExit:  # after `--help` and `--version`
@@ -95,7 +97,8 @@ def _language(argv: Sequence[str], environ: Mapping[str, str]) -> str:
 
 
 def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, "Home"], int]:
-    return function_at(args.run) if isinstance(args.run, str) else args.run
+    with importing():
+        return function_at(args.run) if isinstance(args.run, str) else args.run
 
 
 def _fail(error: BaseException) -> int:

@@ -1,8 +1,10 @@
 """Builds parts by name: each line of a composition names the class that makes a part, and the arguments of its constructor.
 
-The lines are in app/hub.py and in tests.
+The lines are in app/hub.py and in tests. A line that has its class as a text, "tooltray.sources.bundles.api.BundlesApi", is for a part that
+many hubs never need: it is made, and its module imported, when someone asks for it.
 """
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from operator import attrgetter
@@ -56,14 +58,25 @@ class Part:
         given: values of the constructor's parameters, by name.
         make: used instead of a constructor.
         reads: the part is made from files: in a thread, before the others.
+        is_on_demand: the line has its class as a text.
     """
+
+    is_on_demand = False
 
     def __init__(self, given: Mapping[str, Given], *, make: Make | None = None, reads: bool = False) -> None:
         self.given, self.make, self.reads = given, make, reads
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-        self.kind: Any = owner.__annotations__[name]
+        self._name, self._kind = name, owner.__annotations__[name]
+        self.is_on_demand = isinstance(self._kind, str)
+
+    @property
+    def kind(self) -> Any:
+        """The type of the part."""
+        if isinstance(self._kind, str):
+            module, _, name = self._kind.rpartition(".")
+            self._kind = getattr(importlib.import_module(module), name)
+        return self._kind
 
     def __get__(self, hub: Composition, owner: type) -> Any:
         part = self.make(hub) if self.make else hub.construct(self.kind, self.given)

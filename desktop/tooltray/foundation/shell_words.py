@@ -5,15 +5,16 @@ into PowerShell or cmd.exe, whose quotations differ: lines made here are right f
 in cmd.exe.
 """
 
-import re
 import shlex
 import sys
 from collections.abc import Iterable
 
-_WINDOWS_PATH = re.compile(r"[\w.%:]\\\w|\\\\\w")  # a shell of Unix would drop these backslashes; no user escapes a letter
-_PLAIN = re.compile(r"[A-Za-z0-9_./:\\+-]+")  # means itself to both
-_FILLED_IN = re.compile("[`$\u201c\u201d\u201e]")  # within "" of PowerShell: an escape, a variable or command, other quotation marks
-_NOT_IN_SINGLE_QUOTES = re.compile(
+from tooltray.foundation.lazy_patterns import lazy_pattern
+
+_WINDOWS_PATH = lazy_pattern(r"[\w.%:]\\\w|\\\\\w")  # a shell of Unix would drop these backslashes; no user escapes a letter
+_PLAIN = lazy_pattern(r"[A-Za-z0-9_./:\\+-]+")  # means itself to both
+_FILLED_IN = lazy_pattern("[`$\u201c\u201d\u201e]")  # within "" of PowerShell: an escape, a variable or command, other quotation marks
+_NOT_IN_SINGLE_QUOTES = lazy_pattern(
     "[&|<>^\"'\u2018\u2019\u201a\u201b]"
 )  # of PowerShell, and what cmd.exe, which knows none, takes for its own
 

@@ -1,6 +1,7 @@
 """Verbs of the API: their options that a signature does not show, and how calls reach the process that has the API's parts."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -61,6 +62,16 @@ def always(part: object, arguments: Mapping[str, object]) -> bool:
 def when_enabled(part: object, arguments: Mapping[str, object]) -> bool:
     """Requires a trusted token to switch on something that the user may have switched off."""
     return bool(arguments["enabled"])
+
+
+class LazyPart:
+    """A stand-in for a part that is made at the first call of a verb."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._made = cache(make)
+
+    def __getattr__(self, verb: str) -> Any:
+        return getattr(self._made(), verb)
 
 
 class RemotePart:

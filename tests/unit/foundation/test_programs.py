@@ -1,5 +1,6 @@
 """programs.py"""
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -116,3 +117,18 @@ def test_a_broken_installation_says_where_was_looked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("parts", [("themes", "tokens.json"), ("themes", "theme.qss"), ("i18n", "zh_TW.json"), ("icons", "tooltray.svg")])
 def test_what_the_program_reads_is_there(parts: tuple[str, ...]) -> None:
     assert resource(*parts).is_file()
+
+
+def test_what_is_imported_is_left_out_of_the_garbage_collector_s_passes() -> None:
+    before = gc.get_freeze_count()
+    try:
+        with programs.importing():
+            assert not gc.isenabled()
+            with programs.importing():
+                module = [object()]
+            assert not gc.isenabled()
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > before
+        assert all(each is not module for each in gc.get_objects())
+    finally:
+        gc.unfreeze()

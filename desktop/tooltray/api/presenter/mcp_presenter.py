@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Raw
 
-from tooltray.api.parts import Api, verb_table
+from tooltray.api.parts import Api, VerbTable
 from tooltray.api.presenter.snapshots import HubSnapshots
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
@@ -152,7 +152,7 @@ class McpPresenter(Api):
         snapshots: HubSnapshots,
     ) -> None:
         super().__init__(**vars(api))
-        self.verbs = verb_table(api)
+        self.verbs = VerbTable(api)
         self.router, self.session_servers, self.session_clients, self._snapshots = router, session_servers, session_clients, snapshots
 
     if not TYPE_CHECKING:  # pragma: no branch: our own code names the part, and is checked

@@ -51,14 +51,16 @@ class ProgramApi:
         masked: Callable[[str], str],
         servers: "ServerManager",
         home: Home,
+        began: tuple[float, float],
     ) -> None:
         """
         Args:
             masked: replaces the secrets in a text.
+            began: the start of the hub, and the seconds of the processor that were used by then.
         """
         self._snapshots, self._check_up, self._environment, self._masked = snapshots, check_up, environment, masked
         self._servers, self._home = servers, home
-        self._asked_at, self._cpu_s = time.monotonic(), time.process_time()
+        self._asked_at, self._cpu_s = began
 
     async def get_program(self) -> ProgramSnapshot:
         """Returns the kind of this installation, how it is updated, and whether it starts at login."""

@@ -22,6 +22,7 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry, ListTerms
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.profiles import Profiles
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.tasks import SLICE, finish_in_thread
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import opened
@@ -29,11 +30,11 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.mcp_client import McpClient
 
 LEAST_STEM = 3  # characters that an ending leaves
-WORD = re.compile(r"[^\W_]+")
+WORD = lazy_pattern(r"[^\W_]+")
 
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_PART = re.compile(rf"[{_UNSPACED}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_PART = lazy_pattern(rf"[{_UNSPACED}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d{_UNSPACED}]+")
+_IS_UNSPACED = lazy_pattern(rf"[{_UNSPACED}]")
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25, the usual values
 NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION = 4.0, 3.0, 2.0, 1.5, 1.0  # the weight of a word in each field
 BEGINNING = 0.5  # the weight of a word that only begins with the query's word
@@ -50,7 +51,7 @@ need of on or our please re s should so some something somewhere t that the thei
 ve want was we were what when where which who will with would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question without meaning in a search; each is in a few descriptions
-_FITS_NOWHERE = re.compile(r"(?!)")
+_FITS_NOWHERE = lazy_pattern(r"(?!)")
 
 
 def without_accents(text: str) -> str:
@@ -102,7 +103,7 @@ class QueryWords:
         self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}
         self._english = {word: value for words, value in (chinese or {}).items() for word in words.split()}
         longest_first = sorted(self._english, key=len, reverse=True)
-        self._chinese = re.compile("|".join(map(re.escape, longest_first))) if longest_first else _FITS_NOWHERE
+        self._chinese = lazy_pattern("|".join(map(re.escape, longest_first))) if longest_first else _FITS_NOWHERE
 
     def of(self, query: str) -> dict[str, tuple[str, ...]]:
         """Returns the words to search for, each with words of much the same meaning; a query of only stop words keeps them."""

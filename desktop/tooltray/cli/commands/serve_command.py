@@ -14,7 +14,7 @@ from tooltray.cli.arguments import Usage
 from tooltray.cli.run import outcome
 from tooltray.cli.speech import tr
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.programs import tooltray_command
+from tooltray.foundation.programs import importing, tooltray_command
 
 EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
 EXECUTION_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # it becomes part of each log record, and users grep for it
@@ -75,6 +75,7 @@ def serve(args: argparse.Namespace, home: Home) -> int:
 
 
 def _serve(args: argparse.Namespace, home: Home) -> int:
-    from tooltray.cli.serving import run_hub
+    with importing():
+        from tooltray.cli.serving import run_hub
 
     return run_hub(args, home)

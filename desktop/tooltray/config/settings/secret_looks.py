@@ -3,21 +3,23 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-PATH_VALUE = re.compile(r"[~.]{0,2}/|[A-Za-z]:[\\/]")
-_SECRET_NAME = re.compile(
+from tooltray.foundation.lazy_patterns import lazy_pattern
+
+PATH_VALUE = lazy_pattern(r"[~.]{0,2}/|[A-Za-z]:[\\/]")
+_SECRET_NAME = lazy_pattern(
     r"(?:^|_)(?:API_?KEY|PGPASSWORD|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|PAT|CREDENTIALS?|AUTHORIZATION)(?:$|_\d+$|_VALUE$)"
 )
-_SECRET_VALUE = re.compile(
+_SECRET_VALUE = lazy_pattern(
     r"gh[pousr]_|github_pat_|glpat-|sk-[A-Za-z0-9_-]{8}|xox[abprs]-|AKIA[0-9A-Z]{12}|AIza[0-9A-Za-z_-]{20}|eyJ[A-Za-z0-9_-]{16}|Bearer\s\S"
     r"|[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@"
 )
-KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services have the user's key in the path
+KEY_IN_PATH = lazy_pattern(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services have the user's key in the path
 HIDDEN = "***"
-_LOGIN = re.compile(r"(://[^/\s:@?#]*:)\S+(?=@)")  # a password may contain an "@" and a "/"
-_PARAMETER = re.compile(r"([?&])([^=&#\s]+)=([^&#\s]+)")
-_SCHEME = re.compile(r"\b(Bearer|Basic)(\s+)(?!\$\{)\S{6,}", re.IGNORECASE)
-_SCHEME_WORD = re.compile(r"^(?:Bearer|Basic|Token)\s+", re.IGNORECASE)
-_NAMED = re.compile(r"(-{0,2}[\w.-]+)([=:]\s*)(.+)", re.DOTALL)
+_LOGIN = lazy_pattern(r"(://[^/\s:@?#]*:)\S+(?=@)")  # a password may contain an "@" and a "/"
+_PARAMETER = lazy_pattern(r"([?&])([^=&#\s]+)=([^&#\s]+)")
+_SCHEME = lazy_pattern(r"\b(Bearer|Basic)(\s+)(?!\$\{)\S{6,}", re.IGNORECASE)
+_SCHEME_WORD = lazy_pattern(r"^(?:Bearer|Basic|Token)\s+", re.IGNORECASE)
+_NAMED = lazy_pattern(r"(-{0,2}[\w.-]+)([=:]\s*)(.+)", re.DOTALL)
 
 
 def looks_secret(key: str, value: str) -> bool:

@@ -37,14 +37,15 @@ from tooltray.config.settings.call_rule import (
     read_pattern,
     read_rule,
 )
+from tooltray.foundation.lazy_patterns import lazy_pattern
 
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 _FORMS: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")  # in which a server may write a path
-_READ_OTHERWISE = re.compile(r"""[\x00-\x1f\x7f-\x9f~$%*?\[\]{}()<>|&;"'`!\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]""")
+_READ_OTHERWISE = lazy_pattern(r"""[\x00-\x1f\x7f-\x9f~$%*?\[\]{}()<>|&;"'`!\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]""")
 """Characters that a shell, a URL, a pattern or a human reader does not take for a letter of a name."""
-_FROM_ROOT = re.compile(r"/(?!/)[^\\]*\Z")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/](?![\\/])")
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.IGNORECASE)
+_FROM_ROOT = lazy_pattern(r"/(?!/)[^\\]*\Z")
+_DRIVE = lazy_pattern(r"[A-Za-z]:[\\/](?![\\/])")
+_DEVICES = lazy_pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.IGNORECASE)
 
 
 class Place(NamedTuple):

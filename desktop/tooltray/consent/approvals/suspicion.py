@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from tooltray.catalogue.definition import COVERED, ToolDefinition, definition_text, read_once_named
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 MOST_WARNINGS = 6  # users read no more before an answer
@@ -22,10 +23,10 @@ REMEMBERED = 1024  # definitions whose warnings are cached
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # control, direction of writing, halves of characters, line separators
 _JOINERS = "\u200c\u200d"  # words of several languages and joined emoji need them
 _PLAIN_CONTROLS = "\n\t\r"
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")  # one selects a character's look; a row of them can hide a text
+_SELECTORS = lazy_pattern("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")  # one selects a character's look; a row of them can hide a text
 
 ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (what, re.compile(pattern, re.IGNORECASE))
+    (what, lazy_pattern(pattern, re.IGNORECASE))
     for what, pattern in (
         (
             Phrase("tells the model to drop its instructions"),

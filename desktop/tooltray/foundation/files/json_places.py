@@ -15,6 +15,7 @@ from typing import Literal, NoReturn
 
 import msgspec
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 MAX_DEPTH = 100  # no config nests deeper; a text that does is not for us to edit
@@ -24,18 +25,18 @@ Dialect = Literal["jsonc", "json5"]
 _REST = r"""|(?P<sign>[{}\[\]:,])|(?P<word>[^\s{}\[\]:,"'/]+)"""
 _DOUBLE, _SINGLE = r'"(?:[^"\\\n\r]|\\(?:\r\n|.))*"', r"'(?:[^'\\\n\r]|\\(?:\r\n|.))*'"
 _TOKENS: dict[str, re.Pattern[str]] = {
-    "jsonc": re.compile(r"(?P<space>\s+)|(?P<comment>//[^\n\r]*|/\*.*?\*/)|(?P<text>" + _DOUBLE + ")" + _REST, re.DOTALL),
-    "json5": re.compile(
+    "jsonc": lazy_pattern(r"(?P<space>\s+)|(?P<comment>//[^\n\r]*|/\*.*?\*/)|(?P<text>" + _DOUBLE + ")" + _REST, re.DOTALL),
+    "json5": lazy_pattern(
         r"(?P<space>[\s\ufeff]+)|(?P<comment>//[^\n\r\u2028\u2029]*|/\*.*?\*/)|(?P<text>" + _DOUBLE + "|" + _SINGLE + ")" + _REST, re.DOTALL
     ),
 }
-_LINE_END = re.compile(r"\r\n|\n|\r")
-WINDOWS_PATH = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/])")  # a drive with one backslash behind it, written without escapes
-_IDENTIFIER = re.compile(r"(?:[^\W\d]|[$_])(?:\w|[$\u200c\u200d])*")
-_ESCAPE = re.compile(r"\\(?:(\r\n|[\n\r\u2028\u2029])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(0[0-9]|.))", re.DOTALL)
+_LINE_END = lazy_pattern(r"\r\n|\n|\r")
+WINDOWS_PATH = lazy_pattern(r"(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/])")  # a drive with one backslash behind it, written without escapes
+_IDENTIFIER = lazy_pattern(r"(?:[^\W\d]|[$_])(?:\w|[$\u200c\u200d])*")
+_ESCAPE = lazy_pattern(r"\\(?:(\r\n|[\n\r\u2028\u2029])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(0[0-9]|.))", re.DOTALL)
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_NUMBER = re.compile(r"([+-]?)(?:(0[xX][0-9a-fA-F]+)|((?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?))", re.ASCII)
+_PAIR = lazy_pattern("[\ud800-\udbff][\udc00-\udfff]")
+_NUMBER = lazy_pattern(r"([+-]?)(?:(0[xX][0-9a-fA-F]+)|((?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?))", re.ASCII)
 _MALFORMED = {
     "text": Phrase("this text has a sign in it that must be escaped"),
     "word": Phrase("this word is not JSON; texts need quotes"),

@@ -13,15 +13,16 @@ from collections.abc import Iterable
 import msgspec
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 DEFAULT_PORTS = frozenset({443, 80})
 MAX_NAME_LENGTH = 253  # of a name in DNS
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
-_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")  # a host with this as its last part is an address
+_AUTHORITY = lazy_pattern(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+_LABEL = lazy_pattern(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = lazy_pattern(r"0x[0-9a-f]*|[0-9]+")  # a host with this as its last part is an address
 
 
 class Destination(msgspec.Struct, frozen=True):

@@ -10,21 +10,22 @@ import re
 from typing import ClassVar
 
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.servers.confinement.destinations import Destination, read_destination
 
 MAX_HEAD_BYTES = 32 * 1024  # servers of the web take 8 to 16 KB of headers
 
-_REQUEST_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}) ([\x21-\x7e]+) HTTP/1\.([01])")
-_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
-_ABSOLUTE = re.compile(r"http://([^/?#]*)(/[^#]*|\?[^#]*)?", re.IGNORECASE)
-_LENGTH = re.compile(r"[0-9]{1,18}")
+_REQUEST_LINE = lazy_pattern(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}) ([\x21-\x7e]+) HTTP/1\.([01])")
+_HEADER = lazy_pattern(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
+_ABSOLUTE = lazy_pattern(r"http://([^/?#]*)(/[^#]*|\?[^#]*)?", re.IGNORECASE)
+_LENGTH = lazy_pattern(r"[0-9]{1,18}")
 _OF_ONE_HOP = {"connection", "proxy-connection", "keep-alive", "te", "upgrade", "proxy-authorization", "proxy-authenticate"}
 _NEVER_DROPPED = {"content-length", "transfer-encoding", "host"}  # even if `Connection` lists them: they mark the request's end
 
 Header = tuple[str, str]
 PIECE_BYTES = 64 * 1024
 MAX_TRAILER_LINES = 100
-_CHUNK = re.compile(rb"([0-9a-fA-F]{1,12})[ \t]*(?:;[^\r\n]*)?\r\n")
+_CHUNK = lazy_pattern(rb"([0-9a-fA-F]{1,12})[ \t]*(?:;[^\r\n]*)?\r\n")
 
 
 class ProxyRequest(HidesFields, frozen=True):

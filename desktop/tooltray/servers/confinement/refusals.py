@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.events import Event, EventBus, ServerRemoved, ServerStarted, ServerStopped
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import RefusedThing
 from tooltray.foundation.tasks import Spawn
@@ -32,19 +33,19 @@ AROUND = 300  # characters before and behind the words: the time grows with the 
 MAX_PATH_LENGTH = 1000
 
 _WORDS = r"(?:permission denied|operation not permitted|read-only file system)"
-REFUSED = re.compile(rf"\b(?:EACCES|EPERM|EROFS)\b|{_WORDS}", re.IGNORECASE)
-_READ_ONLY = re.compile(r"\bEROFS\b|read-only file system", re.IGNORECASE)
-_CHANGES = re.compile(
+REFUSED = lazy_pattern(rf"\b(?:EACCES|EPERM|EROFS)\b|{_WORDS}", re.IGNORECASE)
+_READ_ONLY = lazy_pattern(r"\bEROFS\b|read-only file system", re.IGNORECASE)
+_CHANGES = lazy_pattern(
     r"\b(?:mkdir(?:at|temp)?|mkdtemp|rmdir|unlink(?:at)?|rename(?:at2?)?|symlink(?:at)?|link(?:at)?|f?truncate|f?chmod(?:at)?|l?chown|utimes?"
     r"|copyfile|creat|mknod"
     r"|(?:could not|cannot|can't|unable to|failed to|error) (?:create|creating|touch|make|remove|delete|move|write|writing|save|saving))\b",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"(?<!\w)(['\"`])(/.+?)\1(?=$|[\s,;:)\]}.'\"`])")
-_BEFORE = re.compile(r"(?:^|\s)(/.+)$")  # Go, Rust, the shell: up to a colon before the words; may have spaces in it
-_SAID = re.compile(_WORDS, re.IGNORECASE)
-_AFTER = re.compile(rf"(?:EACCES|EPERM|EROFS|{_WORDS})\W+(?:[\w ]{{0,20}})(/[^\s:'\"`,;()]+)", re.IGNORECASE)
-_ANY = re.compile(r"(?:^|[\s=(])(/[^\s:'\"`,;()]+)")
+_QUOTED = lazy_pattern(r"(?<!\w)(['\"`])(/.+?)\1(?=$|[\s,;:)\]}.'\"`])")
+_BEFORE = lazy_pattern(r"(?:^|\s)(/.+)$")  # Go, Rust, the shell: up to a colon before the words; may have spaces in it
+_SAID = lazy_pattern(_WORDS, re.IGNORECASE)
+_AFTER = lazy_pattern(rf"(?:EACCES|EPERM|EROFS|{_WORDS})\W+(?:[\w ]{{0,20}})(/[^\s:'\"`,;()]+)", re.IGNORECASE)
+_ANY = lazy_pattern(r"(?:^|[\s=(])(/[^\s:'\"`,;()]+)")
 MAX_THINGS = 50  # of one server; a user reads ten
 MAX_WAITING = 20  # paths that are looked up at the same moment; a server that still wants more reports them again
 MAX_LOOKS_PER_S = 20  # messages of one server; each takes 3 ms at worst

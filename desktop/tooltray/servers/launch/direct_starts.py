@@ -18,7 +18,6 @@ another Python is requested. uv resolves anything else at each start, so the pro
 import hashlib
 import json
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -26,6 +25,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.servers.launch.command_lookup import look_up, program_name, read_launcher_line
 from tooltray.servers.launch.npm_config import read_npmrc
 from tooltray.servers.launch.program_launch import DirectProgram, Launch
@@ -39,7 +39,7 @@ DECISIVE = frozenset(
         *("min-release-age", "node-arg", "node-options", "package", "p", "script-shell", "shell", "userconfig", "workspace", "workspaces"),
     }
 )
-_UV_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # in uv's own spelling, without extras or a version
+_UV_NAME = lazy_pattern(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # in uv's own spelling, without extras or a version
 _SETTINGS = ("/etc/uv/uv.toml", "uv/uv.toml", "uv/.python-version")  # the relative ones in each folder of settings
 _MACHINES_FOLDER = "/etc/xdg"  # of the machine's settings, if no variable names another
 
@@ -97,7 +97,7 @@ MAX_JSON_BYTES = 16 * 1024 * 1024  # the lock of a package with thousands of dep
 SHELL = "/bin/sh"  # by which npm starts programs
 SHELLS_THAT_STAY = frozenset({"dash"})  # as `sh`; others replace themselves with the program that they run
 HASH_DIGITS = 16
-_EXACT = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
+_EXACT = lazy_pattern(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
 
 
 def npx_program(launch: Launch) -> DirectProgram | None:

@@ -23,6 +23,7 @@ import msgspec
 from tooltray.config.settings.server_config import shown_url
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.launch.command_lookup import look_up, program_name
@@ -40,8 +41,8 @@ NPM_TIMEOUT_S = 5.0  # a start of Node.js takes 0.15 s, on a busy machine 2 s
 MAX_FILE_BYTES = 2**20
 REGISTRY_VARIABLE = "npm_config_registry"
 _QUIET = {"npm_config_update_notifier": "false"}  # otherwise npm asks its registry for a newer npm
-_PLACEHOLDER = re.compile(r"\$\{([^${}?]+)(\?)?\}")
-_OUTPUT = re.compile(r"^(registry|globalconfig)\s*=\s*(.+)$", re.MULTILINE)
+_PLACEHOLDER = lazy_pattern(r"\$\{([^${}?]+)(\?)?\}")
+_OUTPUT = lazy_pattern(r"^(registry|globalconfig)\s*=\s*(.+)$", re.MULTILINE)
 
 
 class Registry(HidesFields, frozen=True):
@@ -327,7 +328,7 @@ def _end(process: "subprocess.Popen[bytes]", family: ProcessFamily) -> None:
 SILENT_LAUNCHERS = frozenset({"npx", "npm"})
 HEAD_BYTES = 4096  # npm writes the package within its first lines
 TAIL_BYTES = 32 * 1024  # of a log; npm writes a few lines after the script that failed
-_FAILED_SCRIPT = re.compile(r"^\d+ info run (\S+) (\w+) \{ code: [1-9]", re.MULTILINE)
+_FAILED_SCRIPT = lazy_pattern(r"^\d+ info run (\S+) (\w+) \{ code: [1-9]", re.MULTILINE)
 CLOCK_SLACK_S = 2.0  # some file systems keep whole seconds
 
 

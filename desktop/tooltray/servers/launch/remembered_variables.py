@@ -18,12 +18,13 @@ import msgspec
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
+from tooltray.foundation.lazy_patterns import lazy_pattern
 
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?[^\s/@?#]+/?", re.IGNORECASE)  # a proxy's; an "@" follows a user and a password
-_HOSTS = re.compile(r"[\w.*:,/ \[\]-]*")
-_URL = re.compile(r"(?:[\w.-]+=)?https?://[^\s/@?#]+(?:/[^\s@?#]*)?", re.IGNORECASE)  # uv's indexes may have a name in front
-_KEY = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some indexes have a user's key in the path
-_USER = re.compile(r"[^\s/@]*@")
+_ADDRESS = lazy_pattern(r"(?:[a-z][a-z0-9+.-]*://)?[^\s/@?#]+/?", re.IGNORECASE)  # a proxy's; an "@" follows a user and a password
+_HOSTS = lazy_pattern(r"[\w.*:,/ \[\]-]*")
+_URL = lazy_pattern(r"(?:[\w.-]+=)?https?://[^\s/@?#]+(?:/[^\s@?#]*)?", re.IGNORECASE)  # uv's indexes may have a name in front
+_KEY = lazy_pattern(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some indexes have a user's key in the path
+_USER = lazy_pattern(r"[^\s/@]*@")
 _FLAGS = ("0", "1", "true", "false")
 
 

@@ -17,14 +17,15 @@ from typing import TypeAlias
 
 import msgspec
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.snapshots.activity import LEVELS, LogLine
 from tooltray.servers.logs.log_files import Found
 
-_ESCAPES = re.compile(
+_ESCAPES = lazy_pattern(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x1b\x07\x9c]{0,4096}(?:\x1b\\|\x07|\x9c)|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
 )
 """Sequences of ECMA-48: colours, cursor movements, titles, links."""
-_UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_UNSEEN = lazy_pattern("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters but the tab, marks of writing direction, separators of lines, halves of characters."""
 LOOKED_AT = 240  # characters; time, name and level are in front, at most after a long path
 JSON_LOOKED_AT = 4000  # of an object, whose members may be in any order
@@ -52,23 +53,25 @@ WORDS: Mapping[str, tuple[bytes, ...]] = {
 
 _WORD = "|".join(sorted(_NAMES, key=len, reverse=True))
 _NUMBERS = ((50, "error"), (40, "warning"), (30, "info"), (0, "debug"))  # pino and bunyan, from this number on
-_KEYED = re.compile(rf'(?:^|[\s,{{])"?(?:level|lvl|severity|levelname)"?\s*[=:]\s*"?(?:(?P<number>\d{{1,2}})\b|(?P<word>{_WORD})\b)', re.I)
-_UPPER = re.compile(rf"(?:^|[\s\[(|<:])(?P<word>{_WORD.upper()})(?=$|[\s\]):|>\[,])")
-_BRACKETED = re.compile(rf"[\[<(](?P<word>{_WORD})[\]>)]", re.I)
-_FIRST = re.compile(rf"^(?:[\d\-:.,TZ+/ ]+ )?(?:\S{{1,40}} )?(?P<word>{_WORD})(?:\[[^\]]*\])?: ", re.I)
-_NPM = re.compile(r"^(?:npm|yarn|pnpm) (?P<word>error|err!|warn|notice)", re.I)
-_KLOG = re.compile(r"^(?P<word>[IWEF])\d{4} \d\d:")
-_FAILURE = re.compile(
+_KEYED = lazy_pattern(
+    rf'(?:^|[\s,{{])"?(?:level|lvl|severity|levelname)"?\s*[=:]\s*"?(?:(?P<number>\d{{1,2}})\b|(?P<word>{_WORD})\b)', re.I
+)
+_UPPER = lazy_pattern(rf"(?:^|[\s\[(|<:])(?P<word>{_WORD.upper()})(?=$|[\s\]):|>\[,])")
+_BRACKETED = lazy_pattern(rf"[\[<(](?P<word>{_WORD})[\]>)]", re.I)
+_FIRST = lazy_pattern(rf"^(?:[\d\-:.,TZ+/ ]+ )?(?:\S{{1,40}} )?(?P<word>{_WORD})(?:\[[^\]]*\])?: ", re.I)
+_NPM = lazy_pattern(r"^(?:npm|yarn|pnpm) (?P<word>error|err!|warn|notice)", re.I)
+_KLOG = lazy_pattern(r"^(?P<word>[IWEF])\d{4} \d\d:")
+_FAILURE = lazy_pattern(
     r"^(?:Traceback \(most recent call last\)|thread '.*' (?:\(\d+\) )?panicked at |(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)"
     r"(?: \[\w+\])?(?:: |$)|Unhandled(?:PromiseRejection)?|goroutine \d+ )"
 )
-_EXCEPTION = re.compile(r"^(?:\w+\.)+[A-Z]\w*(?:: |$)")
+_EXCEPTION = lazy_pattern(r"^(?:\w+\.)+[A-Z]\w*(?:: |$)")
 _KLOG_NAMES = {"I": "info", "W": "warning", "E": "error", "F": "error"}
 OUTPUT, MARK = "|", "="
 STAMP = len("2026-11-25T19:15:13.123Z")
 HEAD = STAMP + len(" | ")
 MAX_SUMMARY = 4000  # characters; a record's whole text is in its detail
-_STAMPED = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_STAMPED = lazy_pattern(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _TIMESTAMP = b'"timestamp":"'
 _FAILED_STATES = ("error",)
 

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.transports.transport import ConnectionFailure
 
@@ -25,45 +26,45 @@ NPM_LINES = 2  # the code, and what it means here
 
 _NOISE, _USAGE, _PLAIN, _COMPLAINT, _ERROR, _FATAL = range(6)
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_NPM = re.compile(r"npm (?:error|ERR!|err!)\s*(.*)")
-_UV = re.compile(r"^\s*(?:╰─▶|├─▶|×|cause:)\s*")
+_ANSI = lazy_pattern(r"\x1b\[[0-9;?]*[A-Za-z]")
+_NPM = lazy_pattern(r"npm (?:error|ERR!|err!)\s*(.*)")
+_UV = lazy_pattern(r"^\s*(?:╰─▶|├─▶|×|cause:)\s*")
 _UV_GOES_ON = "      "  # it breaks its lines at 80 characters
 _TRACEBACK = "Traceback (most recent call last)"
-_USAGE_LINE = re.compile(r"^\s*usage\b", re.IGNORECASE)
-_RUST_PANIC = re.compile(r"^thread '.*' (?:\(\d+\) )?panicked at (?:'(?P<words>.+)', )?\S+:\d+:\d+:?$")
+_USAGE_LINE = lazy_pattern(r"^\s*usage\b", re.IGNORECASE)
+_RUST_PANIC = lazy_pattern(r"^thread '.*' (?:\(\d+\) )?panicked at (?:'(?P<words>.+)', )?\S+:\d+:\d+:?$")
 
-_BOX = re.compile(r"^[\s│┃|]+|[\s│┃|]+$")  # of tables, of Rich's panels and of Python's exception groups
-_CAUSE = re.compile(r"^\[(?:cause|errors?)\]: (?:\[ *)?")  # of an error object that Node.js prints
-_MEMBER = re.compile(
+_BOX = lazy_pattern(r"^[\s│┃|]+|[\s│┃|]+$")  # of tables, of Rich's panels and of Python's exception groups
+_CAUSE = lazy_pattern(r"^\[(?:cause|errors?)\]: (?:\[ *)?")  # of an error object that Node.js prints
+_MEMBER = lazy_pattern(
     r"""^(?![A-Z]\w*(?:Error|Exception|Warning): )['"]?\[?[\w$]+\]?['"]?: """
     r"""(?P<value>true|false|null|undefined|-?[\d.]+n?|'.*'|".*"|\[(?:.*\])?|\{(?:.*\})?)[\s,}\]]*$"""
 )
-_MESSAGE = re.compile(r"""^['"]?(?:message|msg|error|reason|sqlMessage)['"]?: ['"](?P<words>.*[^\s'",])['"][\s,}\]]*$""")
-_VALIDATION = re.compile(r"\b\d+ validation errors? for \S+$")
+_MESSAGE = lazy_pattern(r"""^['"]?(?:message|msg|error|reason|sqlMessage)['"]?: ['"](?P<words>.*[^\s'",])['"][\s,}\]]*$""")
+_VALIDATION = lazy_pattern(r"\b\d+ validation errors? for \S+$")
 _WORST_LEVELS = ("error", "fatal", "critical", "panic")
 _PINO_ERROR = 50  # levels of pino are numbers
 
 _RANKS: tuple[tuple[re.Pattern[str], int], ...] = (
-    (re.compile(r"^npm (?:warn|WARN|notice)\b"), _NOISE),
-    (re.compile(r"^\s*(?:at .+|File \".*\", line \d+.*|throw \w+;|\.\.\. \d+ more.*|goroutine \d+ \[.*|exit status \d+)$"), _NOISE),
-    (re.compile(r"^(?:Node\.js v[\d.]+|node:internal/.*|note: run with `RUST_BACKTRACE.*|stack backtrace:)$"), _NOISE),
-    (re.compile(r"^\W*$|^[╭┌╔╰└╚].*[╮┐╗╯┘╝]$|^\+? *Exception Group Traceback|^\+[-+ \d]+$"), _NOISE),
-    (re.compile(r"^(?:SystemExit(?:: -?\d+)?|KeyboardInterrupt|(?:asyncio\.exceptions\.)?CancelledError|Aborted!)$"), _NOISE),
-    (re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)"), _NOISE),
+    (lazy_pattern(r"^npm (?:warn|WARN|notice)\b"), _NOISE),
+    (lazy_pattern(r"^\s*(?:at .+|File \".*\", line \d+.*|throw \w+;|\.\.\. \d+ more.*|goroutine \d+ \[.*|exit status \d+)$"), _NOISE),
+    (lazy_pattern(r"^(?:Node\.js v[\d.]+|node:internal/.*|note: run with `RUST_BACKTRACE.*|stack backtrace:)$"), _NOISE),
+    (lazy_pattern(r"^\W*$|^[╭┌╔╰└╚].*[╮┐╗╯┘╝]$|^\+? *Exception Group Traceback|^\+[-+ \d]+$"), _NOISE),
+    (lazy_pattern(r"^(?:SystemExit(?:: -?\d+)?|KeyboardInterrupt|(?:asyncio\.exceptions\.)?CancelledError|Aborted!)$"), _NOISE),
+    (lazy_pattern(r"^(?:During handling of the above exception|The above exception was the direct cause)"), _NOISE),
     (
-        re.compile(r"^(?:Install|Uninstall|Download|Resolv|Prepar|Build|Built|Audit)(?:ed|ing)? \S+.*(?:\d ?m?s|[KMG]iB\)|packages?)$"),
+        lazy_pattern(r"^(?:Install|Uninstall|Download|Resolv|Prepar|Build|Built|Audit)(?:ed|ing)? \S+.*(?:\d ?m?s|[KMG]iB\)|packages?)$"),
         _NOISE,
     ),
-    (re.compile(r"^Downloaded \S+$"), _NOISE),
+    (lazy_pattern(r"^Downloaded \S+$"), _NOISE),
     (_MEMBER, _NOISE),
-    (re.compile(r"^(?:panic|fatal error): \S"), _FATAL),
-    (re.compile(r"^(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?: \S"), _FATAL),
-    (re.compile(r"^(?:\S+: )*(?:fatal|error|ERROR|FATAL)(?:\[\w+\])?: \S", re.IGNORECASE), _FATAL),
-    (re.compile(r"\b(?:error|fatal|exception|critical)\b|no such host", re.IGNORECASE), _ERROR),
-    (re.compile(r"\bE(?:CONN|NOT|ACCES|PERM|ADDR|HOST|TIME)[A-Z]*\b"), _ERROR),
+    (lazy_pattern(r"^(?:panic|fatal error): \S"), _FATAL),
+    (lazy_pattern(r"^(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)(?: \[\w+\])?: \S"), _FATAL),
+    (lazy_pattern(r"^(?:\S+: )*(?:fatal|error|ERROR|FATAL)(?:\[\w+\])?: \S", re.IGNORECASE), _FATAL),
+    (lazy_pattern(r"\b(?:error|fatal|exception|critical)\b|no such host", re.IGNORECASE), _ERROR),
+    (lazy_pattern(r"\bE(?:CONN|NOT|ACCES|PERM|ADDR|HOST|TIME)[A-Z]*\b"), _ERROR),
     (
-        re.compile(
+        lazy_pattern(
             r"\b(?:failed|failure|cannot|can't|could not|unable|denied|refused|missing|required|invalid|unknown|unrecognized|not found"
             r"|no such|no module named|not set|not provided|not a valid|must be|unexpected|unsupported|already in use|expired)\b",
             re.IGNORECASE,
@@ -222,7 +223,7 @@ class Known(msgspec.Struct, frozen=True):
 
 
 def _known(pattern: str, title: Callable[[str], Phrase], hint: Phrase, *, is_lasting: bool = True) -> Known:
-    return Known(re.compile(pattern, re.MULTILINE), title, hint, is_lasting)
+    return Known(lazy_pattern(pattern, re.MULTILINE), title, hint, is_lasting)
 
 
 NETWORK_HINT = Phrase("Check your network; see which registries answer: tooltray registry status")
@@ -346,15 +347,17 @@ KNOWN: tuple[Known, ...] = (
 )
 
 _NAME = r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
-_ALTERNATIVES = re.compile(rf"({_NAME})(?:(?! and )[^.;])*? or (?:the )?{_NAME}")  # the user has to set only one of them
-_OPTIONAL = re.compile(r"\b(?:running (?:in|with)|optional|optionally|falling back|defaults? to|defaulting|using default)\b", re.IGNORECASE)
-_MISSING = re.compile(
+_ALTERNATIVES = lazy_pattern(rf"({_NAME})(?:(?! and )[^.;])*? or (?:the )?{_NAME}")  # the user has to set only one of them
+_OPTIONAL = lazy_pattern(
+    r"\b(?:running (?:in|with)|optional|optionally|falling back|defaults? to|defaulting|using default)\b", re.IGNORECASE
+)
+_MISSING = lazy_pattern(
     r"\b(?:not set|unset|is required|are required|required|missing|must (?:be )?(?:set|provide|provided)|not provided|not defined"
     r"|is empty|environment variables?|please set|please provide|KeyError)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_ARGUMENT = re.compile(r"\barguments?\b", re.IGNORECASE)
-_NO_VARIABLE = re.compile(r"^(?:ERR_|MODULE_NOT_FOUND$|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|RUST_BACKTRACE$|NODE_OPTIONS$)")
+_ASKS_FOR_ARGUMENT = lazy_pattern(r"\barguments?\b", re.IGNORECASE)
+_NO_VARIABLE = lazy_pattern(r"^(?:ERR_|MODULE_NOT_FOUND$|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|RUST_BACKTRACE$|NODE_OPTIONS$)")
 
 
 def explain(

@@ -23,7 +23,6 @@ from pathlib import Path
 from tempfile import mkdtemp, mkstemp
 from typing import IO, Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import msgspec
 
@@ -176,6 +175,8 @@ def _path_of(source: str) -> Path:
         parts = urlsplit(source)
         if parts.netloc not in ("", "localhost"):
             raise TooltrayError(Phrase("This bundle cannot be read"), Phrase("its address names another computer"))
+        from urllib.request import url2pathname  # with the client for HTTP behind it
+
         source = url2pathname(parts.path)
     if not os.path.isabs(source) or "\0" in source:
         raise TooltrayError(Phrase("This bundle cannot be read"), Phrase("it needs a whole path, or an address that begins with https://"))

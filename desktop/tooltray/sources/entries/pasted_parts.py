@@ -17,18 +17,19 @@ from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.secret_looks import PATH_VALUE, looks_secret
 from tooltray.config.settings.server_config import OAUTH_MEMBERS, SPELLINGS, MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.sources.project_files.trust_requests import content_warnings
 
-_TOKENS = re.compile(
+_TOKENS = lazy_pattern(
     r"//[^\n]*|#[^\n]*|/\*.*?\*/|'[^'\n]*'"
     r'|"(?P<path>[^"\\\n]*(?:(?<=["=;,(][A-Za-z]:)|(?<=[\s\'][A-Z]:))\\(?![\\"/])[^"\n]*)"'
     r'|"(?P<text>(?:[^"\\\n]|\\.)*)"',
     re.DOTALL,
 )
-_NO_ESCAPE = re.compile(r'(?<!\\)(?:\\\\)*\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})')
-_BACKSLASHES = re.compile(r"\\+")
+_NO_ESCAPE = lazy_pattern(r'(?<!\\)(?:\\\\)*\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})')
+_BACKSLASHES = lazy_pattern(r"\\+")
 
 
 def with_escaped_paths(text: str) -> str:
@@ -55,7 +56,7 @@ def _doubled(found: re.Match[str]) -> str:
     return found[0] * 2 if len(found[0]) == 1 or found.start() == 0 else found[0]
 
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy_pattern(
     r"<[^>]*>|\[[^\]]*\]|\.\.\.|…|x{3,}|\*{3,}|\$\{input:[^}]*\}"
     r"|(?:your|my|insert|enter|replace|put|add|paste)[ _-].*|.*[ _-](?:here|goes[ _-]here)|(?:changeme|todo|secret|token|api[_-]?key)",
     re.IGNORECASE,
@@ -68,7 +69,7 @@ def is_placeholder(value: str) -> bool:
 
 
 _HEADER_KEYS = ("headers", "customHeaders", "http_headers")
-VARIABLE_WORD = re.compile(r"(?<![^\s=:,])\$([A-Z_][A-Z0-9_]*)(?![A-Za-z0-9_$])")
+VARIABLE_WORD = lazy_pattern(r"(?<![^\s=:,])\$([A-Z_][A-Z0-9_]*)(?![A-Za-z0-9_$])")
 """`$NAME` as a whole word; `pa$WORD` may be a password."""
 
 
@@ -134,14 +135,14 @@ def portable(text: str) -> str:
 
 LONGEST_NAME = 64  # the limit of the settings
 
-_LAUNCHERS = re.compile("npx|bunx|pnpx|uvx|pipx|uv|npm|pnpm|yarn|bun|deno|node|python|python3|py|docker|podman")
-_HAS_SUBCOMMANDS = re.compile("uv|pipx|npm|pnpm|yarn|bun|deno|docker|podman")
-_SUBCOMMANDS = re.compile("run|exec|x|dlx|tool")
-_LAUNCHER_WORDS = re.compile("-y|--yes|-m|-i|-it|-t|--rm|-q|--quiet|--init|-A|-c|/c")
-_TAKES_VALUE = re.compile("-p|--package|--from|--with|--python|--directory|--project|-e|--env|-v|--mount|--network|--name")
+_LAUNCHERS = lazy_pattern("npx|bunx|pnpx|uvx|pipx|uv|npm|pnpm|yarn|bun|deno|node|python|python3|py|docker|podman")
+_HAS_SUBCOMMANDS = lazy_pattern("uv|pipx|npm|pnpm|yarn|bun|deno|docker|podman")
+_SUBCOMMANDS = lazy_pattern("run|exec|x|dlx|tool")
+_LAUNCHER_WORDS = lazy_pattern("-y|--yes|-m|-i|-it|-t|--rm|-q|--quiet|--init|-A|-c|/c")
+_TAKES_VALUE = lazy_pattern("-p|--package|--from|--with|--python|--directory|--project|-e|--env|-v|--mount|--network|--name")
 _WRAPPERS = {"cmd", "cmd.exe", "env", "sudo"}
-ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=(?!=)")  # with two it is a version: uvx name==1.2
-_AFFIX = re.compile(r"^(?:mcp-servers?-|server-|mcp-)+|(?:-mcp-servers?|-servers?-mcp|-mcp|-servers?)+$")
+ASSIGNMENT = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*=(?!=)")  # with two it is a version: uvx name==1.2
+_AFFIX = lazy_pattern(r"^(?:mcp-servers?-|server-|mcp-)+|(?:-mcp-servers?|-servers?-mcp|-mcp|-servers?)+$")
 
 
 def clean_name(name: str) -> str:
@@ -215,11 +216,11 @@ _KNOWN = {
     *(spelling for spellings in SPELLINGS.values() for spelling in spellings),
     *WITHOUT_EFFECT,
 }
-_DESTROYS = re.compile(
+_DESTROYS = lazy_pattern(
     r"\brm\s+(?:-\S+\s+)*-\w*[rRf]|\bmkfs\b|\bdd\s[^|;&\n]*\bof=|\bshred\b|Remove-Item|\b(?:del|rd|rmdir)\s+/|\bformat\s+[a-z]:|:\(\)\s*\{",
     re.IGNORECASE,
 )
-_DOWNLOADS = re.compile(r"\b(?:curl|wget|iwr|Invoke-WebRequest)\b.*(?:\|\s*(?:sudo\s+)?\w*sh\b|\biex\b|-o\b)", re.IGNORECASE | re.DOTALL)
+_DOWNLOADS = lazy_pattern(r"\b(?:curl|wget|iwr|Invoke-WebRequest)\b.*(?:\|\s*(?:sudo\s+)?\w*sh\b|\biex\b|-o\b)", re.IGNORECASE | re.DOTALL)
 
 
 def pasted_warnings(name: str, config: JsonMapping) -> Iterator[str]:
@@ -249,13 +250,13 @@ Span = tuple[int, int]
 
 _LONGEST_KEY, _LONGEST_WORD = 80, 4096  # characters; limits against quadratic time on texts with endless words
 _KEY = rf"""(?P<key>[A-Za-z_-][\w-]{{0,{_LONGEST_KEY}}})"""
-_AUTHORIZATION = re.compile(r"(?i:Bearer|Basic|Token|ApiKey)\s+")  # of an Authorization header; the scheme itself is no secret
+_AUTHORIZATION = lazy_pattern(r"(?i:Bearer|Basic|Token|ApiKey)\s+")  # of an Authorization header; the scheme itself is no secret
 _PLAIN = rf"""(?P<plain>(?:{_AUTHORIZATION.pattern})?(?:<[^>]*>|[^\s"',;&#}}\]]{{1,{_LONGEST_WORD}}}))"""
 _VALUE = rf"""(?:"(?P<double>(?:[^"\\]|\\.)*)"?|'(?P<single>[^']*)'?|{_PLAIN})"""
-_PAIR = re.compile(rf"""(?<![\w-]){_KEY}["']?\s*[:=]\s*{_VALUE}""")  # KEY=value, "key": "value", ?key=value, Key: Bearer value
-_OPTION = re.compile(rf"""(?<![\w-])-{_KEY}(?:\s+|["']\s*,\s*)(?!-){_VALUE}""")  # --key value, "--key", "value"
-_ANY_WORD = re.compile(r"[^\s\"',]+")
-_USER = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://(?P<plain>[^/\s?#@\"']+)@", re.IGNORECASE)  # user and password of a URL
+_PAIR = lazy_pattern(rf"""(?<![\w-]){_KEY}["']?\s*[:=]\s*{_VALUE}""")  # KEY=value, "key": "value", ?key=value, Key: Bearer value
+_OPTION = lazy_pattern(rf"""(?<![\w-])-{_KEY}(?:\s+|["']\s*,\s*)(?!-){_VALUE}""")  # --key value, "--key", "value"
+_ANY_WORD = lazy_pattern(r"[^\s\"',]+")
+_USER = lazy_pattern(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://(?P<plain>[^/\s?#@\"']+)@", re.IGNORECASE)  # user and password of a URL
 _GROUPS = ("double", "single", "plain")
 
 

@@ -18,6 +18,7 @@ from tooltray.config.settings.file_server import PROJECT_FOLDER
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.verbs import JsonMapping
 from tooltray.servers.launch.command_lookup import program_name
@@ -26,14 +27,16 @@ from tooltray.servers.upstream.project_folder import is_inside
 PROJECT_VARIABLES = (PROJECT_FOLDER,)
 """Placeholders for the project's own folder; they are not variables of the user's environment."""
 MOST_WORDS = 200  # arguments that are examined
-_OWN_FOLDER = re.compile(r"\$\{(?:" + "|".join(PROJECT_VARIABLES) + r")(?::-[^{}]*)?\}")
-_AFTER_SIGN = re.compile(r"^-{1,2}[\w-]+=")  # `--require=./x.js`
-_SUFFIX, _VERSION = re.compile(r"\.(?:exe|cmd|bat)$"), re.compile(r"[\d.]+$")
-_MODULE = re.compile(r"-[A-Za-z]*?m(.*)")
+_OWN_FOLDER = lazy_pattern(r"\$\{(?:" + "|".join(PROJECT_VARIABLES) + r")(?::-[^{}]*)?\}")
+_AFTER_SIGN = lazy_pattern(r"^-{1,2}[\w-]+=")  # `--require=./x.js`
+_SUFFIX, _VERSION = lazy_pattern(r"\.(?:exe|cmd|bat)$"), lazy_pattern(r"[\d.]+$")
+_MODULE = lazy_pattern(r"-[A-Za-z]*?m(.*)")
 _FLAGS: Mapping[str, re.Pattern[str]] = {
-    "python": re.compile(r"-[bBdEhiIOPqRsSuvVx]+"),
-    "node": re.compile(r"--(?:no-warnings|enable-source-maps|watch|trace-[a-z-]+|experimental-(?!loader|config)[a-z-]+|inspect(?:-brk)?)"),
-    "bun": re.compile(r"(?!)"),
+    "python": lazy_pattern(r"-[bBdEhiIOPqRsSuvVx]+"),
+    "node": lazy_pattern(
+        r"--(?:no-warnings|enable-source-maps|watch|trace-[a-z-]+|experimental-(?!loader|config)[a-z-]+|inspect(?:-brk)?)"
+    ),
+    "bun": lazy_pattern(r"(?!)"),
 }
 """Options of an interpreter without a value."""
 
@@ -185,7 +188,7 @@ def _package(folder: str) -> JsonMapping:
     return found if isinstance(found, dict) else {}
 
 
-CODE = re.compile(r"\.(?:py|pyz|pyw|[cm]?[jt]sx?|sh|bash|zsh|ps1|bat|cmd|exe|rb|pl|php|lua|jar|wasm|r)$", re.IGNORECASE)
+CODE = lazy_pattern(r"\.(?:py|pyz|pyw|[cm]?[jt]sx?|sh|bash|zsh|ps1|bat|cmd|exe|rb|pl|php|lua|jar|wasm|r)$", re.IGNORECASE)
 """Names of files that are run when they are arguments; others are data, which a server may change itself."""
 ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "package.json")
 """Files that decide what runs if an interpreter is given a folder."""

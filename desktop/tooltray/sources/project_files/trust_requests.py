@@ -21,6 +21,7 @@ from tooltray.config.settings.expansion import needed_variables, secret_names, v
 from tooltray.config.settings.file_server import FileEntry
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.consent.approvals.suspicion import visible
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
@@ -29,14 +30,14 @@ from tooltray.sources.project_files.started_files import PROJECT_VARIABLES, foun
 
 INSIDE = Phrase("it runs inside Tooltray and can read every secret")
 """The warning for a server in memory, which a person has to read before consenting to one."""
-_BLANKS = re.compile(r"\s{24}")
+_BLANKS = lazy_pattern(r"\s{24}")
 _LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 MOST_LINES = 200  # of each side of a diff; more than a person reads
 LONGEST_LINE = 500  # characters
 _HEADS = ("---", "+++", "@@")  # no line of an entry begins like this: each begins with indentation or a brace
 MOST_WARNINGS = 12  # more than a person reads before an answer
 LONG_TARGET = 2000  # characters of a command line or URL; no honest one is so long, and a person does not read it to the end
-STEERING = re.compile(
+STEERING = lazy_pattern(
     r"PATH|PATHEXT|HOME|SHELL|ZDOTDIR|XDG_[A-Z]+_(?:HOME|DIRS)|BASH_ENV|ENV|PROMPT_COMMAND|IFS|EDITOR|PAGER|BROWSER|GCONV_PATH|"
     r"(?:LD|DYLD)_[A-Z_]+|GIT_(?!AUTHOR|COMMITTER)[A-Z_]+|SSH_[A-Z_]+|NODE_(?!ENV)[A-Z_]+|(?:BUN|DENO)_[A-Z_]+|RUBY(?:OPT|LIB)|GEM_[A-Z]+|"
     r"PYTHON(?!UNBUFFERED|IOENCODING|UTF8|DONTWRITEBYTECODE)[A-Z]+|VIRTUAL_ENV|"

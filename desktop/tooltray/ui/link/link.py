@@ -3,8 +3,8 @@ rule and no state, and carries no more than the GUI can process."""
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -18,8 +18,6 @@ from tooltray.ui.i18n import tr
 
 NEWS_EVERY_S = 0.1  # faster than a person reads; a server that changes 10,000 times a second costs the GUI ten drawings
 MOST_CALL_RESULTS = 200  # per delivery; a list on the screen shows fewer, and the whole history is kept by the engine
-
-T = TypeVar("T")
 
 
 class EngineLink(QObject):
@@ -95,13 +93,11 @@ class EngineLink(QObject):
         if self._verbs is None or self._loop is None or self._ended is None:
             raise _no_hub()
         ended = self._ended
-        asked = self._verbs[verb](*args, **kwargs)
-        work = _asked_by(self._asker, verb, asked)
+        work = _call(self._asker, self._verbs, verb, args, kwargs)
         try:
             call = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
         except RuntimeError:  # the loop has just been closed
             work.close()
-            asked.close()
             raise _no_hub() from None
         waited_for: set[asyncio.Future[Any]] = {call, ended}
         try:
@@ -190,13 +186,11 @@ class EngineLink(QObject):
             self.news_arrived.emit(news)
 
 
-async def _asked_by(person: Asker, verb: str, work: Coroutine[object, None, T]) -> T:
-    """Runs a verb's coroutine on behalf of the user at the window, who has seen what it changes before a verb that widens something is
-    called.
-    """
+async def _call(person: Asker, verbs: Mapping[str, Verb], verb: str, args: Iterable[object], kwargs: Mapping[str, object]) -> Any:
+    """Calls a verb on behalf of the user at the window, who has seen what it changes before a verb that widens something is called."""
     set_asker(person)
     set_call(verb)
-    return await work
+    return await verbs[verb](*args, **kwargs)
 
 
 def _nothing() -> None: ...

@@ -20,7 +20,6 @@ class GarbageCollector(QObject):
         super().__init__(parent)
         self._looks = 0
         gc.disable()
-        gc.collect()
         gc.freeze()  # what the start has made stays for good; no collection need look at it again
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_EVERY_MS)

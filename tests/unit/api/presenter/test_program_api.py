@@ -60,7 +60,8 @@ class Running:
 
 def program_api(*servers: Running, source: Source | None = None, masked: Callable[[str], str] = str) -> ProgramApi:
     known = cast(Any, source or Source(hub(), []))
-    return ProgramApi(snapshots=known, check_up=known, environment=known, masked=masked, servers=cast(Any, servers), home=Home(Path("/h")))
+    running, home = cast(Any, servers), Home(Path("/h"))
+    return ProgramApi(snapshots=known, check_up=known, environment=known, masked=masked, servers=running, home=home, began=(0.0, 0.0))
 
 
 async def test_what_the_program_needs_is_told_apart_from_what_its_servers_have() -> None:
