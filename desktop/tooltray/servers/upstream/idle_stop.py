@@ -1,8 +1,8 @@
 """Whether instances of a server are in use, and the end of instances that were not used for as long as the settings allow (`idleStop`).
 
-`ServerManager._idle_limit_s` decides whether the limit counts for a server. There is one deadline per server, which runs only while something
-could be stopped; no call touches it. Instances that serve the same clients (the shared ones of both eras, or the instances of one session) stop
-together.
+Whether the limit counts for a server is decided by `ServerManager._idle_limit_s`. There is one deadline per server, which runs only while
+something could be stopped; no call touches it. Instances that serve the same clients (the shared ones of both eras, or the instances of one
+session) stop together.
 """
 
 import time
