@@ -1,8 +1,8 @@
 """The bridge's cold path: the time without a hub, and the texts for users. Here the whole standard library may be used.
 
 A client that gets an error with the reason is better served than one whose server has vanished, so a bridge never gives up before its
-client does. It starts a hub only when the client awaits an answer: after `tooltray stop` the hub stays stopped until a client needs it. The
-bridge also connects to a hub that another program has started.
+client does. It starts a hub only when the client awaits an answer, or has one that the last hub has left: after `tooltray stop` the hub
+stays stopped until a client needs it. The bridge also connects to a hub that another program has started.
 """
 
 import errno
@@ -120,6 +120,8 @@ class Outage:
     def _pause_after_loss(self) -> float:
         """Returns the pause before the next attempt to connect, because even a hub that is about to exit may still accept a connection. The
         pause grows for a hub that hangs up at once."""
+        if not self._relay.tracker.has_met_hub:
+            return 0.0
         lived_s = monotonic() - self._found_at if self._found_at else QUICK_LOSS_S
         is_quick = lived_s < QUICK_LOSS_S and not self._relay.tracker.has_answered
         self._losses = self._losses + 1 if is_quick else 0
@@ -143,8 +145,8 @@ class Outage:
         return True
 
     def _get_on(self) -> None:
-        """Takes one step towards a running hub, if the client awaits an answer."""
-        if not self._relay.tracker.is_awaiting:
+        """Takes one step towards a running hub, if the client needs one."""
+        if not self._relay.tracker.wants_hub:
             self._end_attempt()
         elif monotonic() < self._refusal_until:
             self._relay.tell_client(self._relay.tracker.refuse(self._refusal))
