@@ -79,7 +79,7 @@ def working_folder() -> bytes:
 
 
 def start_ahead(relay: platform.Relay, options: Options) -> None:
-    """Starts without a hub, and first gives the answers that the last hub has left: what starts a hub takes as long to import as they do."""
+    """Starts without a hub; gives the answers that the last hub has left before it imports what starts one, which takes as long."""
     from tooltray_bridge.first_answers import answers_for
 
     relay.tracker.start_offline(answers_for(options, working_folder()))
