@@ -105,14 +105,14 @@ class Outage:
         pause_s = IDLE_FROM_S
         relay = self._relay
         while True:
+            if relay.is_client_gone or relay.is_done:
+                self._end_attempt()
+                return False
             if monotonic() >= connect_at:
                 has_use = relay.is_input_open or relay.tracker.is_awaiting
                 if has_use and self._connect():
                     return True
                 self._get_on()
-            if relay.is_client_gone or relay.is_done:
-                self._end_attempt()
-                return False
             may_read = max(relay.tracker.kept_bytes, len(relay.to_client)) < KEPT_BYTES
             relay.wait(EVERY_S if self._attempt else pause_s, may_read=may_read)
             pause_s = min(pause_s * IDLE_FACTOR, IDLE_TO_S)

@@ -84,7 +84,7 @@ def start_ahead(relay: platform.Relay, options: Options) -> None:
 
     relay.tracker.start_offline(answers_for(options, working_folder()))
     while relay.tracker.has_answers and not relay.tracker.is_awaiting:
-        if not relay.wait(QUIET_S, may_read=not relay.to_client) or relay.is_client_gone:
+        if not relay.wait(QUIET_S, may_read=not relay.to_client) or relay.is_client_gone or relay.is_done:
             return
 
 

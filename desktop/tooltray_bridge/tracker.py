@@ -269,8 +269,8 @@ class Tracker:
                 self._answers = None
         if not result:
             return False
-        if method == INITIALIZE:
-            self._note_replay(found, INITIALIZE, line)
+        if method in REPLAYED:
+            self._note_replay(found, replay_key(found, method, line), line)
         else:
             self._replays += 1
             ours = AHEAD_ID % (checksum, self._replays)

@@ -66,7 +66,7 @@ OPENING_WAIT_S = 5.0  # for one server's own greeting; clients wait little longe
 LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never answered by a server, even if the session has only one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
-FIRST = frozenset({"initialize", "server/discover", *LISTS})
+FIRST = frozenset({"initialize", "server/discover", "logging/setLevel", *LISTS})
 AHEAD = b'"tooltray-ahead-'  # how the id of a request begins that a bridge has answered before; the checksum of the result follows
 
 

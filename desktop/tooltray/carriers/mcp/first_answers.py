@@ -26,6 +26,7 @@ from tooltray.carriers.mcp.first_answers_file import (
     decode,
     encode,
     is_own,
+    program_file,
     signature,
     size_of,
 )
@@ -49,7 +50,8 @@ UNSIGNED = b""
 MOST_KINDS, MOST_ANSWERS = 64, 32
 MAX_RESULT_BYTES = 1 << 20
 GREETINGS = ("initialize", "server/discover")
-TOOLS, PROMPTS, RESOURCES = "tools/list", ("prompts/list",), ("resources/list", "resources/templates/list")
+TOOLS = "tools/list"
+PROMPTS, RESOURCES = ("prompts/list",), ("resources/list", "resources/templates/list")
 
 
 class FirstAnswers:
@@ -58,6 +60,7 @@ class FirstAnswers:
     def __init__(self, *, home: Home, config: McpConfHelper, modes: Modes, servers: ServerManager, bus: EventBus, spawn: Spawn) -> None:
         self._home, self._config, self._modes, self._servers = home, config, modes, servers
         self._bus, self._spawn = bus, spawn
+        self._program = signature(program_file())  # it may be replaced while this hub runs
         self._kinds: dict[bytes, Kind] = {}  # the last noted ones last
         self._revision = 0  # of what sessions see
         self._is_on_disk = True  # the file may exist
@@ -96,9 +99,11 @@ class FirstAnswers:
         state = event.session.state
         if len(memoryview(event.result)) > MAX_RESULT_BYTES or not self._is_repeatable(event):
             return
-        kind = self._kinds.pop(event.facts, None) or Kind()
+        inputs = {os.path.join(state.project.path, FILE_NAME): UNSIGNED} if state.project else {}
+        kind = self._kinds.pop(event.facts, None)
+        if kind is None or kind.inputs.keys() != inputs.keys():
+            kind = Kind(inputs)
         self._kinds[event.facts] = kind
-        kind.inputs = {os.path.join(state.project.path, FILE_NAME): UNSIGNED} if state.project else {}
         asked = Asked(bytes(event.session.introduction), event.method, bytes(event.params))
         result, known = bytes(event.result), (each for other in self._kinds.values() for each in other.answers.values())
         kind.answers.pop(asked, None)
@@ -123,8 +128,10 @@ class FirstAnswers:
             return False
         if (view.own or view.lacks_any) and (state.projects.keys() - {"folder"} or b'"roots"' in params + bytes(session.introduction)):
             return False  # the next session's roots may be others
-        if event.method in PROMPTS + RESOURCES and (state.server or (event.method in RESOURCES and self._servers.deferred())):
-            return False  # these come from a server that runs
+        if event.method in RESOURCES and self._servers.deferred():
+            return False  # each project's instance has its own
+        if state.server and event.method not in (*GREETINGS, TOOLS):
+            return False  # the server itself answers
         return all(self._is_settled(state, view, name) for name in self._config.file_servers)
 
     def _has_own_copy(self, event: FirstAnswered) -> bool:
@@ -157,9 +164,9 @@ class FirstAnswers:
             with contextlib.suppress(OSError):
                 self._home.first_answers.unlink()
 
-    def _write_soon(self, after_s: float = WRITE_AFTER_S) -> None:
+    def _write_soon(self) -> None:
         if self._timer is None and self._kinds and self._unsubscribe:
-            self._timer = asyncio.get_running_loop().call_later(after_s, self._start_writing)
+            self._timer = asyncio.get_running_loop().call_later(WRITE_AFTER_S, self._start_writing)
 
     def _start_writing(self) -> None:
         self._timer = None
@@ -170,7 +177,9 @@ class FirstAnswers:
         found = await finish_in_thread(self._read)
         if revision == self._revision:
             for facts, kind in self._kinds.items():
-                found[facts] = replace(kind, answers=found.pop(facts, Kind()).answers | kind.answers)
+                before = found.pop(facts, None)
+                is_same = before is not None and before.inputs.keys() == kind.inputs.keys()
+                found[facts] = Kind(before.inputs, before.answers | kind.answers) if before and is_same else kind
             self._kinds = found
             self._bound()
 
@@ -181,6 +190,8 @@ class FirstAnswers:
             revision, self._is_on_disk = self._revision, True
             kinds = {facts: replace(kind, answers=dict(kind.answers)) for facts, kind in self._kinds.items()}
             is_done = await finish_in_thread(self._put, kinds, self._config.content)
+            for facts in [facts for facts, kind in kinds.items() if not kind.answers]:
+                self._kinds.pop(facts, None)
             if revision != self._revision:
                 self._is_on_disk = True
                 self._remove()
@@ -192,23 +203,27 @@ class FirstAnswers:
     def _read(self) -> dict[bytes, Kind]:
         path = self._home.first_answers
         with contextlib.suppress(OSError, ValueError):
-            inputs, kinds = decode(read_own(path, 2 * MAX_BYTES)) if is_own(path) else ({}, {})
-            if inputs == _signed(self._inputs()):
+            program, inputs, kinds = decode(read_own(path, 2 * MAX_BYTES))
+            if is_own(path) and (program, inputs) == (self._program, _signed(self._inputs())):
                 return kinds
         return {}
 
     def _put(self, kinds: dict[bytes, Kind], settings: bytes | None) -> bool:
-        """Writes the file; returns False if one of the inputs has changed so lately that its next change might not show."""
+        """Writes the file, and clears kinds of which an input has changed unnoticed.
+
+        Returns:
+            False if one of the inputs has changed so lately that its next change might not show.
+        """
         inputs, now = _signed(self._inputs()), time.time()
         for kind in kinds.values():
             signed = _signed(kind.inputs)
             if any(before not in (UNSIGNED, signed[path]) for path, before in kind.inputs.items()):
-                kind.answers.clear()  # a change that no session has seen
-            kind.inputs.update(signed)  # from now on, any change shows
+                kind.answers.clear()
+            kind.inputs.update(signed)  # which the kind keeps
         if any(abs(now - changed_at(path)) < SETTLED_S for path in (*inputs, *(path for kind in kinds.values() for path in kind.inputs))):
             return False
         try:
-            content = encode(inputs, kinds)
+            content = encode(self._program, inputs, kinds)
             if content != self._written and _read(self._home.settings) == settings:  # else a change by hand is on its way
                 write_atomically(self._home.first_answers, content)
                 self._written = content

@@ -41,7 +41,7 @@ class Kind(msgspec.Struct):
     """The answers for bridges with equal facts.
 
     Attributes:
-        inputs: the files that have decided about them, besides those that decide about all, and their signatures.
+        inputs: the files that have decided about them, and their signatures, besides the inputs of all answers.
         answers: results, the last noted ones last.
     """
 
@@ -71,20 +71,21 @@ def changed_at(path: StrPath) -> float:
     return 0.0
 
 
-def program() -> Path:
+def program_file() -> Path:
     """Returns a file that every version of this program has replaced."""
     return Path(programs.tooltray_command()[0]) if programs.is_frozen() else programs.PACKAGE / "__init__.py"
 
 
-def encode(inputs: Mapping[str, bytes], kinds: Mapping[bytes, Kind]) -> bytes:
+def encode(program: bytes, inputs: Mapping[str, bytes], kinds: Mapping[bytes, Kind]) -> bytes:
     """Returns the content of the file.
 
     Args:
+        program: the signature of the program of this hub.
         inputs: the files and folders that decide about all answers, and their signatures.
         kinds: by the facts about a bridge.
     """
     texts = _Texts()
-    lines = [b"program %b" % signature(program()), *map(_input, inputs.items())]
+    lines = [b"program %b" % program, *map(_input, inputs.items())]
     for facts, kind in kinds.items():
         lines += [b"kind %b" % facts.hex().encode(), *map(_input, kind.inputs.items())]
         for asked, result in kind.answers.items():
@@ -94,23 +95,23 @@ def encode(inputs: Mapping[str, bytes], kinds: Mapping[bytes, Kind]) -> bytes:
     return b"%b %b %d\n%b%b" % (FORMAT, checksum(index), len(index), index, texts.joined)
 
 
-def decode(content: bytes) -> tuple[dict[str, bytes], dict[bytes, Kind]]:
-    """Returns what `encode` was given. Blocks on the disk.
+def decode(content: bytes) -> tuple[bytes, dict[str, bytes], dict[bytes, Kind]]:
+    """Returns what `encode` was given.
 
     Raises:
-        ValueError: the content is damaged, or of another version.
+        ValueError: the content is damaged, or has another format.
     """
     head, _, rest = content.partition(b"\n")
     *words, crc, size = head.split(b" ")
     index = rest[: int(size)]
     if b" ".join(words) != FORMAT or checksum(index) != crc:
-        raise ValueError("damaged, or of another version")
-    kinds = dict[bytes, Kind]()
+        raise ValueError("damaged, or another format")
+    program, kinds = b"", dict[bytes, Kind]()
     kind = of_all = Kind()
     for line in index.splitlines():
         match line.split(b" "):
-            case [b"program", of] if of != signature(program()):
-                raise ValueError("of another version")
+            case [b"program", of]:
+                program = of
             case [b"input", of, path]:
                 kind.inputs[os.fsdecode(bytes.fromhex(path.decode()))] = of
             case [b"kind", facts]:
@@ -120,7 +121,7 @@ def decode(content: bytes) -> tuple[dict[str, bytes], dict[bytes, Kind]]:
                 if checksum(result) != crc:
                     raise ValueError("damaged")
                 kind.answers[Asked(introduction, method.decode(), params)] = result
-    return of_all.inputs, kinds
+    return program, of_all.inputs, kinds
 
 
 def is_own(path: Path) -> bool:
