@@ -174,7 +174,8 @@ class FirstAnswers:
 
     async def _load(self) -> None:
         revision = self._revision
-        found = await finish_in_thread(self._read)
+        async with self._writing:
+            found = await finish_in_thread(self._read)
         if revision == self._revision:
             for facts, kind in self._kinds.items():
                 before = found.pop(facts, None)
@@ -223,7 +224,7 @@ class FirstAnswers:
         if any(abs(now - changed_at(path)) < SETTLED_S for path in (*inputs, *(path for kind in kinds.values() for path in kind.inputs))):
             return False
         try:
-            content = encode(self._program, inputs, kinds)
+            content = encode(self._program, inputs, {facts: kind for facts, kind in kinds.items() if kind.answers})
             if content != self._written and _read(self._home.settings) == settings:  # else a change by hand is on its way
                 write_atomically(self._home.first_answers, content)
                 self._written = content
