@@ -74,7 +74,7 @@ def answers_for(options: "Options", folder: bytes) -> FirstAnswers | None:
     try:
         home = paths.find_home(options.home, paths.ENVIRON)
         own = paths.own_home(paths.ENVIRON)
-        if not options.may_start or not _is_private(home) or (home != own and _why_not(home, own)):
+        if not options.may_start or not paths.is_private(home) or (home != own and _why_not(home, own)):
             return None
     except (OSError, KeyError):
         return None
@@ -128,9 +128,6 @@ if sys.platform == "win32":
     def _is_own(status: object) -> bool:
         return True  # by the access list of the home
 
-    def _is_private(home: str) -> bool:
-        return True  # the same
-
     def _as_bytes(home: str) -> bytes:
         return paths.to_bytes(home)
 
@@ -140,7 +137,6 @@ if sys.platform == "win32":
         return why_not(home, own)
 
 else:
-    _is_private = paths.is_private
 
     def _as_bytes(home: bytes) -> bytes:
         return home
