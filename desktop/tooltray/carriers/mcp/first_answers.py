@@ -124,7 +124,7 @@ class FirstAnswers:
         asker = eras.read_client_info(event.params)
         is_named = bool(session.introduction) or (asker.name, asker.version) == (state.client, state.version)
         is_fresh = view == self._modes.view(replace(state, activated=set(), obeys_changes=None, listed_mode=""))
-        if not is_named or not is_fresh or b'"cursor"' in params or self._has_own_copy(event):
+        if not is_named or not is_fresh or self._has_own_copy(event):
             return False
         if (view.own or view.lacks_any) and (state.projects.keys() - {"folder"} or b'"roots"' in params + bytes(session.introduction)):
             return False  # the next session's roots may be others

@@ -13,6 +13,7 @@ Paths and facts are in hexadecimal digits. Each text is there once, since many f
 
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -130,7 +131,8 @@ def is_own(path: Path) -> bool:
         status = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISREG(status.st_mode) and (os.name != "posix" or (status.st_uid == os.getuid() and not status.st_mode & OTHERS_MAY_WRITE))
+    is_ours = sys.platform == "win32" or (status.st_uid == os.getuid() and not status.st_mode & OTHERS_MAY_WRITE)
+    return stat.S_ISREG(status.st_mode) and is_ours
 
 
 def size_of(kind: Kind) -> int:

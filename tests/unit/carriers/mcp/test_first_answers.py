@@ -283,7 +283,6 @@ ROOTS = b'{"capabilities":{"roots":{}}}'
     [
         ({}, {"activated": {"lazy"}}, False),
         ({"views": {"activated": SessionView()}}, {"activated": {"lazy"}}, True),
-        ({}, {"params": b'{"cursor":"1"}'}, False),
         ({}, {"result": b"x" * (first_answers.MAX_RESULT_BYTES + 1)}, False),
         ({}, {"introduction": b"", "params": b'{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}'}, True),
         ({}, {"introduction": b"", "params": b'{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"u","version":"1"}}}'}, False),
