@@ -1,6 +1,6 @@
 """The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone. Most of a bridge's cost is its
-start, so it imports only built-in or tiny modules: no os, no socket, no json, no asyncio; and cold only when there is no hub or for
-help."""
+start, so it imports only built-in or tiny modules: no os, no socket, no json, no asyncio; first_answers and then cold only when there is no
+hub, and cold for help."""
 
 import sys
 

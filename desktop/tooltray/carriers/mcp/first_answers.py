@@ -80,7 +80,7 @@ class FirstAnswers:
             self._bus.subscribe(PromptListChanged, lambda event: self._drop(PROMPTS)),
             self._bus.subscribe(ResourceListChanged, lambda event: self._drop(RESOURCES)),
         ]
-        self._spawn(self._load(), name="read first answers")
+        self._spawn(self._load(self._revision), name="read first answers")
 
     async def close(self) -> None:
         """Writes the file; notes nothing more, so that the end of the servers changes nothing."""
@@ -172,8 +172,7 @@ class FirstAnswers:
         self._timer = None
         self._spawn(self._write(), name="write first answers")
 
-    async def _load(self) -> None:
-        revision = self._revision
+    async def _load(self, revision: int) -> None:
         async with self._writing:
             found = await finish_in_thread(self._read)
         if revision == self._revision:

@@ -31,7 +31,7 @@ StrPath = str | os.PathLike[str]
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A request: its params, and those of the session's `initialize`, both as they are written; empty for none."""
+    """A request, and the introduction of its session: the params of `initialize`. Both are as they are written; empty for none."""
 
     introduction: bytes
     method: str
@@ -104,7 +104,7 @@ def decode(content: bytes) -> tuple[bytes, dict[str, bytes], dict[bytes, Kind]]:
     """
     head, _, rest = content.partition(b"\n")
     *words, crc, size = head.split(b" ")
-    index = rest[: int(size)]
+    index, texts = rest[: int(size)], rest[int(size) :]
     if b" ".join(words) != FORMAT or checksum(index) != crc:
         raise ValueError("damaged, or another format")
     program, kinds = b"", dict[bytes, Kind]()
@@ -117,8 +117,9 @@ def decode(content: bytes) -> tuple[bytes, dict[str, bytes], dict[bytes, Kind]]:
                 kind.inputs[os.fsdecode(bytes.fromhex(path.decode()))] = of
             case [b"kind", facts]:
                 kind = kinds.setdefault(bytes.fromhex(facts.decode()), Kind())
-            case [b"answer", method, *places, crc]:
-                introduction, params, result = _texts_at(rest[len(index) :], places)
+            case answer:
+                _, method, *places, crc = answer
+                introduction, params, result = _texts_at(texts, places)
                 if checksum(result) != crc:
                     raise ValueError("damaged")
                 kind.answers[Asked(introduction, method.decode(), params)] = result

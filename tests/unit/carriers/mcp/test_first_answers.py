@@ -162,6 +162,7 @@ async def test_what_changes_what_sessions_see_takes_the_file_away_at_once(world:
 
     world.bus.publish(event)
     assert not world.home.first_answers.exists()
+    world.bus.publish(event)
     await world.idle()
     assert sorted(world.methods) == left
     await world.answers.close()
