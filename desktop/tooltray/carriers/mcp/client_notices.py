@@ -100,17 +100,12 @@ class Listening:
         self._unheard: set[str] = set()  # notifications for a client that cannot get any yet
         self._updates: dict[str, Raw] = {}  # updates of resources, kept while the client does not read
         self._telling: asyncio.TimerHandle | None = None
-        self._is_legacy = False
+        self.is_legacy = False  # the client has sent `notifications/initialized`
         self.has_answered = False  # a notification before the first reply breaks some clients
-
-    @property
-    def is_legacy(self) -> bool:
-        """Whether the client has sent `notifications/initialized`."""
-        return self._is_legacy
 
     def initialized(self) -> None:
         """Records that the client has sent `notifications/initialized`."""
-        self._is_legacy = True
+        self.is_legacy = True
         self._tell_unheard()
 
     # subscriptions/listen
@@ -172,14 +167,14 @@ class Listening:
     def list_changed(self, method: str) -> None:
         """Records that a list has changed; `method` is the notification for it."""
         self._changes[method] = self._changes.get(method, 0) + 1
-        if self._is_legacy or self._open:
+        if self.is_legacy or self._open:
             self._news[method] = {lists for lists, news in LISTS.items() if news == method}
             self._tell_in(TOLD_AFTER_S)
 
     def answered_otherwise(self, method: str) -> None:
         """Records that the client has an outdated list, from before this session; it is notified as soon as it can be."""
         self._unheard.add(LISTS[method])
-        if self._is_legacy or self._open:
+        if self.is_legacy or self._open:
             self._tell_unheard()
 
     def _tell_unheard(self) -> None:

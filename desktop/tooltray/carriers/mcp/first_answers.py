@@ -30,10 +30,10 @@ from tooltray.carriers.mcp.first_answers_file import (
     signature,
     size_of,
 )
+from tooltray.catalogue.views.known_clients import has_result_limit
 from tooltray.catalogue.views.modes import Modes, ModesChanged, SessionView, own_copy
 from tooltray.config.settings.file_server import FILE_NAME
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.events import ConfigChanged, EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.foundation.home.home import Home
@@ -145,7 +145,8 @@ class FirstAnswers:
         server = self._config.file_servers[name]
         if state.project and server.project == state.project.path:
             return self._config.own_settings.hot_reload
-        return name not in view.own and bool(server.project) and _is_plain(server.entry.config)
+        config = server.entry.config  # which may decide how the tools of all servers are shown
+        return name not in view.own and bool(server.project) and config.own_lazy_load is None and not has_result_limit(config)
 
     # the file
 
@@ -244,9 +245,3 @@ def _read(path: Path) -> bytes | None:
     with contextlib.suppress(FileNotFoundError):
         return read_regular(path)
     return None
-
-
-def _is_plain(config: MCPServerConfig) -> bool:
-    """Reports whether a server does not decide how the tools of others are shown."""
-    has_limit = config.result_limit is not None or any(each.result_limit is not None for each in config.tool_overrides.values())
-    return config.own_lazy_load is None and not has_limit
