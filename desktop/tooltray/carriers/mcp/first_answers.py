@@ -100,10 +100,7 @@ class FirstAnswers:
         if len(memoryview(event.result)) > MAX_RESULT_BYTES or not self._is_repeatable(event):
             return
         inputs = {os.path.join(state.project.path, FILE_NAME): UNSIGNED} if state.project else {}
-        kind = self._kinds.pop(event.facts, None)
-        if kind is None or kind.inputs.keys() != inputs.keys():
-            kind = Kind(inputs)
-        self._kinds[event.facts] = kind
+        kind = self._kinds[event.facts] = _with_inputs(self._kinds.pop(event.facts, Kind()), inputs)
         asked = Asked(bytes(event.session.introduction), event.method, bytes(event.params))
         result, known = bytes(event.result), (each for other in self._kinds.values() for each in other.answers.values())
         kind.answers.pop(asked, None)
@@ -178,9 +175,8 @@ class FirstAnswers:
             found = await finish_in_thread(self._read)
         if revision == self._revision:
             for facts, kind in self._kinds.items():
-                before = found.pop(facts, None)
-                is_same = before is not None and before.inputs.keys() == kind.inputs.keys()
-                found[facts] = Kind(before.inputs, before.answers | kind.answers) if before and is_same else kind
+                both = found[facts] = _with_inputs(found.pop(facts, Kind()), kind.inputs)
+                both.answers |= kind.answers
             self._kinds = found
             self._bound()
 
@@ -235,6 +231,17 @@ class FirstAnswers:
     def _inputs(self) -> Iterator[Path]:
         home = self._home
         yield from (home.settings, home.names, home.trust, home.inmemory_trust, home.stopped, home.skills, home.catalogue)
+
+
+def _with_inputs(kind: Kind, inputs: dict[str, bytes]) -> Kind:
+    """Returns a kind with its answers, if all of them may depend on the inputs of a further one; a new kind if it is of another project.
+
+    Args:
+        inputs: empty while the project of a session is not known yet.
+    """
+    if not inputs or kind.inputs.keys() == inputs.keys():
+        return kind
+    return Kind(inputs, {} if kind.inputs else kind.answers)
 
 
 def _signed(paths: Iterable[StrPath]) -> dict[str, bytes]:

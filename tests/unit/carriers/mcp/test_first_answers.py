@@ -207,7 +207,6 @@ async def test_answers_that_come_while_the_last_ones_are_read_are_added_and_a_ch
     for facts in (FACTS, b"first"):
         world.answer("initialize", params=INTRODUCTION, facts=facts)
     await world.answers.close()
-    project = {"folder": SessionProject("/elsewhere", "", "folder")}
     for is_changed, left in ((False, ["initialize", "initialize", "tools/list"]), (True, ["tools/list"])):
         world.bus = EventBus()
         world.answers = world.made()
@@ -218,13 +217,21 @@ async def test_answers_that_come_while_the_last_ones_are_read_are_added_and_a_ch
         await asyncio.sleep(0)
         await world.answers.close()
         assert sorted(world.methods) == left
-    world.bus = EventBus()
-    world.answers = world.made()
-    world.answers.start()
-    world.answer("prompts/list", projects=project)
-    await asyncio.sleep(0)
+
+
+async def test_clients_in_one_folder_share_its_project_and_another_project_of_the_folder_takes_its_place(world: World) -> None:
+    one, other = ({"folder": SessionProject(path, "", "folder")} for path in ("/one", "/other"))
+    await world.started()
+    world.answer("initialize", params=INTRODUCTION)  # the project is not known yet
+    world.answer(projects=one)
+    world.answer("initialize", params=b"{}", introduction=b"{}")
+    world.answer("prompts/list", projects=one)
+    await world.restarted()
+    assert sorted(world.methods) == ["initialize", "initialize", "prompts/list", "tools/list"]
+
+    world.answer("resources/list", projects=other)
     await world.answers.close()
-    assert world.methods == ["prompts/list"]  # the folder belongs to another project now
+    assert world.methods == ["resources/list"]
 
 
 SPOILED = {
