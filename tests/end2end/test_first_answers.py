@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.end2end.processes import Program, World, wait_until
+from tests.end2end.processes import BRIDGE, Program, World, wait_until
 
 HABITS = Path(__file__).parent / "servers" / "habits.py"
 KEPT_S = 60.0  # until a hub has written the file; it waits until what decides about the answers has not changed for 2 s
@@ -28,9 +28,9 @@ def listed(client: Program, id: str = "list") -> list[str]:
     return sorted(tool["name"] for tool in client.request("tools/list", {}, id=id)["result"]["tools"])
 
 
-def begun(world: World, *arguments: str, name: str = "end2end") -> tuple[Program, list[str]]:
+def begun(world: World, *arguments: str, name: str = "end2end", folder: Path | None = None) -> tuple[Program, list[str]]:
     """A client that has begun its session, and its tools."""
-    client = world.start_bridge(*arguments)
+    client = world.start(sys.executable, "-I", "-S", str(BRIDGE), *arguments, cwd=folder)
     client.initialize(name=name)
     return client, listed(client)
 
@@ -142,15 +142,17 @@ def test_a_client_of_a_profile_that_was_deleted_is_refused_as_ever(world):
 
 def test_ten_bridges_of_five_clients_at_once_have_their_tools_and_start_one_hub(world):
     world.add_server("habits", sys.executable, str(HABITS))
+    (folder := world.home / "shop").mkdir()
     for name in CLIENTS:
-        begun(world, name=name)[0].end()
-    wait_until_kept(world, *(name.encode() for name in CLIENTS))
+        begun(world, name=name, folder=folder)[0].end()
+    project_file = os.fsencode(folder / ".mcp.json").hex().encode()  # decides about the answers, also while there is none
+    wait_until_kept(world, project_file, *(name.encode() for name in CLIENTS))
     world.stop_hub()
     starts = len([record for record in world.records() if record["event"] == "service_started"])
 
     with ThreadPoolExecutor(10) as pool:
         with no_hub(world):
-            sessions = list(pool.map(lambda name: begun(world, name=name), CLIENTS * 2))
+            sessions = list(pool.map(lambda name: begun(world, name=name, folder=folder), CLIENTS * 2))
         echoed = list(pool.map(lambda session: session[0].request("tools/call", {"name": "echo", "arguments": {"text": "x"}}), sessions))
     assert [reply["result"]["content"][0]["text"] for reply in echoed] == ["x"] * 10
     assert len({tuple(tools) for _, tools in sessions}) == 1
