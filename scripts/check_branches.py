@@ -14,6 +14,7 @@ COMPLETE = (
     "desktop/tooltray/api/presenter/*.py",
     "desktop/tooltray/carriers/mcp/client_notices.py",
     "desktop/tooltray/carriers/mcp/client_session.py",
+    "desktop/tooltray/carriers/mcp/first_answers*.py",
     "desktop/tooltray/carriers/mcp/greetings.py",
     "desktop/tooltray/carriers/mcp/http_session*.py",
     "desktop/tooltray/carriers/mcp/served_routes.py",

@@ -13,6 +13,7 @@ tests/contract/test_bridge_and_hub_agree.py. Modules that end in `_posix` are fo
 | `pipe_owner_windows` | whether the hub at a pipe is this user's |
 | `tracker` | requests that wait for an answer, and messages that a new hub must be sent |
 | `lines` | the id and the method of a line |
+| `first_answers` | the answers that the last hub has left, for a client that comes before the next one |
 | `cold` | no hub, or no longer one: starting it, coming back, reporting why not; usage |
 | `start`, `start_*` | starts a hub, once, for any number of bridges |
 | `scan` | reads a line whose id is at neither end, and batches |

@@ -1,8 +1,8 @@
 """The bridge's cold path: the time without a hub, and the texts for users. Here the whole standard library may be used.
 
 A client that gets an error with the reason is better served than one whose server has vanished, so a bridge never gives up before its
-client does. It starts a hub only when the client awaits an answer: after `tooltray stop` the hub stays stopped until a client needs it. The
-bridge also connects to a hub that another program has started.
+client does. It starts a hub only when the client awaits an answer, or has one that the last hub has left: after `tooltray stop` the hub
+stays stopped until a client needs it. The bridge also connects to a hub that another program has started.
 """
 
 import errno
@@ -105,14 +105,14 @@ class Outage:
         pause_s = IDLE_FROM_S
         relay = self._relay
         while True:
+            if relay.is_client_gone or relay.is_done:
+                self._end_attempt()
+                return False
             if monotonic() >= connect_at:
                 has_use = relay.is_input_open or relay.tracker.is_awaiting
                 if has_use and self._connect():
                     return True
                 self._get_on()
-            if relay.is_client_gone or relay.is_done:
-                self._end_attempt()
-                return False
             may_read = max(relay.tracker.kept_bytes, len(relay.to_client)) < KEPT_BYTES
             relay.wait(EVERY_S if self._attempt else pause_s, may_read=may_read)
             pause_s = min(pause_s * IDLE_FACTOR, IDLE_TO_S)
@@ -120,6 +120,8 @@ class Outage:
     def _pause_after_loss(self) -> float:
         """Returns the pause before the next attempt to connect, because even a hub that is about to exit may still accept a connection. The
         pause grows for a hub that hangs up at once."""
+        if not self._relay.tracker.has_met_hub:
+            return 0.0
         lived_s = monotonic() - self._found_at if self._found_at else QUICK_LOSS_S
         is_quick = lived_s < QUICK_LOSS_S and not self._relay.tracker.has_answered
         self._losses = self._losses + 1 if is_quick else 0
@@ -143,8 +145,8 @@ class Outage:
         return True
 
     def _get_on(self) -> None:
-        """Takes one step towards a running hub, if the client awaits an answer."""
-        if not self._relay.tracker.is_awaiting:
+        """Takes one step towards a running hub, if the client needs one."""
+        if not self._relay.tracker.wants_hub:
             self._end_attempt()
         elif monotonic() < self._refusal_until:
             self._relay.tell_client(self._relay.tracker.refuse(self._refusal))

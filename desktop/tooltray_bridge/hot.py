@@ -1,10 +1,12 @@
 """The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone. Most of a bridge's cost is its
-start, so it imports only built-in or tiny modules: no os, no socket, no json, no asyncio; and cold only when there is no hub or for
-help."""
+start, so it imports only built-in or tiny modules: no os, no socket, no json, no asyncio; first_answers and then cold only when there is no
+hub, and cold for help."""
 
 import sys
 
 from tooltray_bridge.tracker import Tracker
+
+QUIET_S = 0.02  # a client that is about to ask more does so sooner
 
 if sys.platform == "win32":
     from tooltray_bridge import paths_windows as paths
@@ -60,16 +62,30 @@ def as_json(text: bytes) -> bytes:
 
 def hello(server: str | None, profile: str | None = None) -> bytes:
     """Returns the first line on every connection of one bridge. Each call puts a new session into it."""
-    try:
-        folder = platform.working_folder()
-    except OSError:  # it has been removed
-        folder = b""
     names = [b"null" if name is None else as_json(paths.to_bytes(name)) for name in (server, profile)]
     return b'{"tooltray":1,"role":"client","session":"%b","server":%b,"profile":%b,"cwd":%b}\n' % (
         platform.random_bytes(16).hex().encode(),
         *names,
-        as_json(folder),
+        as_json(working_folder()),
     )
+
+
+def working_folder() -> bytes:
+    """Returns the folder in which the client has started this bridge; empty if it has been removed."""
+    try:
+        return platform.working_folder()
+    except OSError:
+        return b""
+
+
+def start_ahead(relay: platform.Relay, options: Options) -> None:
+    """Starts without a hub; gives the answers that the last hub has left before it imports what starts one, which takes as long."""
+    from tooltray_bridge.first_answers import answers_for
+
+    relay.tracker.start_offline(answers_for(options, working_folder()))
+    while relay.tracker.has_answers and not relay.tracker.is_awaiting:
+        if not relay.wait(QUIET_S, may_read=not relay.to_client) or relay.is_client_gone or relay.is_done:
+            return
 
 
 def carry(options: Options) -> int:
@@ -78,6 +94,8 @@ def carry(options: Options) -> int:
     relay = platform.Relay(Tracker())
     try:
         relay.attach(platform.connect(paths.socket_path(paths.find_home(options.home, paths.ENVIRON))), first)
+    except (FileNotFoundError, ConnectionRefusedError):
+        start_ahead(relay, options)
     except (OSError, KeyError):
         relay.tracker.start_offline()
     outage = None

@@ -16,6 +16,7 @@ CANCEL_HEAD = b'{"jsonrpc":"2.0","method":"notifications/cancelled"'  # of a hub
 HUB_LOST = b'{"code":-32000,"message":"the connection to Tooltray was lost while this call was running; call again"}'
 LINE_LOST = b'{"code":-32000,"message":"the connection to Tooltray was lost within this message, which is too long to be resent"}'
 WITHDRAWN = CANCEL_HEAD + b',"params":{"requestId":%b,"reason":"the connection to Tooltray was lost"}}\n'
+AHEAD_ID = b'"tooltray-ahead-%b-%d"'  # of a request that the client has an answer to, with the checksum of its result
 NO_ID = b"null"  # the id in the answer to a message without a readable id
 LISTEN, SUBSCRIBE, UNSUBSCRIBE = b"subscriptions/listen", b"resources/subscribe", b"resources/unsubscribe"
 LOOKED_FOR = frozenset((b"jsonrpc", b"id", b"method"))
@@ -141,6 +142,11 @@ def reply_id_at(data: bytes, start: int) -> bytes | None:
     if not found or len(data) < end + len(REQUEST_MARK):
         return None
     return b"" if data.startswith(REQUEST_MARK, end) else found
+
+
+def answered(found: bytes, result: bytes) -> bytes:
+    """Returns a line that answers a request."""
+    return b'%b%b,"result":%b}\n' % (REPLY_HEAD, found, result)
 
 
 def failed(found: bytes, error: bytes) -> bytes:

@@ -202,17 +202,23 @@ class Relay:
             poll.register(self.stdin, POLLIN)
         return poll
 
-    def wait(self, within_s: float, *, may_read: bool) -> None:
-        """Waits, without a hub, until the client has written bytes, has taken bytes or has left; at most `within_s` seconds."""
+    def wait(self, within_s: float, *, may_read: bool) -> bool:
+        """Waits, without a hub, until the client has written bytes, has taken bytes or has left; at most `within_s` seconds.
+
+        Returns:
+            Whether it has.
+        """
         poll = select.poll()
         poll.register(self.stdout, POLLOUT if self.to_client else 0)
         if self.is_input_open and may_read:
             poll.register(self.stdin, POLLIN)
-        for fd, event in poll.poll(within_s * 1000):
+        events = poll.poll(within_s * 1000)
+        for fd, event in events:
             if fd == self.stdout:
                 self.flush(event)
             else:
                 self.read_client()
+        return bool(events)
 
 
 def with_client(carry: "Callable[[], int]") -> int:

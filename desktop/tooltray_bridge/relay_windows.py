@@ -274,12 +274,17 @@ class Relay:
         else:
             self._act_on(event)
 
-    def wait(self, within_s: float, *, may_read: bool) -> None:
-        """Waits, without a hub, until the client has written bytes, has taken bytes or has left; at most `within_s` seconds."""
+    def wait(self, within_s: float, *, may_read: bool) -> bool:
+        """Waits, without a hub, until the client has written bytes, has taken bytes or has left; at most `within_s` seconds.
+
+        Returns:
+            Whether it has.
+        """
         waits = self._client_waits(may_read=may_read) or [Event().handle]
         which = _winapi.WaitForMultipleObjects(waits, False, int(within_s * 1000))
         if which < len(waits):
             self._act_on(waits[which])
+        return which < len(waits)
 
     def _client_waits(self, *, may_read: bool) -> list[int]:
         waits = [self._output.is_done.handle] if self._under_way else []

@@ -6,6 +6,7 @@ At a hub's end each request is answered on its own, so a batch is tracked as the
 """
 
 from tooltray_bridge.lines import (
+    AHEAD_ID,
     CANCEL_HEAD,
     HUB_LOST,
     LINE_LOST,
@@ -15,6 +16,7 @@ from tooltray_bridge.lines import (
     SUBSCRIBE,
     UNSUBSCRIBE,
     WITHDRAWN,
+    answered,
     answered_id,
     failed,
     identify,
@@ -24,7 +26,11 @@ from tooltray_bridge.lines import (
     reply_id_at,
     requested_id,
 )
-from tooltray_bridge.scan import elements, members
+from tooltray_bridge.scan import elements, members, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tooltray_bridge.first_answers import FirstAnswers
 
 JOINED_BYTES = 4096  # pieces of a line are joined up to this size, so that neither end of a long line is scattered over many
 MAX_LINE_BYTES = 64 * 2**20  # of a client's line; the hub drops longer ones and answers with an error
@@ -43,12 +49,14 @@ class Tracker:
 
     Attributes:
         is_offline: whether there is no hub. Lines of the client that await an answer are then kept.
+        has_met_hub: whether there has been a hub.
         has_answered: whether the present hub has answered a request.
         owed: lines of the bridge's own that the client must still be given.
     """
 
     def __init__(self) -> None:
         self.is_offline = self.has_answered = False
+        self.has_met_hub = True
         self.owed = b""
         self._in_flight: dict[bytes, bytes] = {}  # id -> method; replay_key for a request in the replay, or one that ends it
         self._waiting: dict[bytes, tuple[int, bytes]] = {}  # id -> batch or 0, line, for the next hub; empty if the replay has it
@@ -62,11 +70,25 @@ class Tracker:
         self._line: list[bytes] = []  # its start; the whole line if it is not one reply
         self._unwanted: set[bytes] = set()  # ids of replies that are not for the client
         self._questions: set[bytes] = set()  # ids of the hub's requests that the client has not answered
+        self._answers: FirstAnswers | None = None  # of the last hub, until there is one
+        self._introduction = b""  # the params of the client's `initialize`
+        self._ahead: dict[bytes, bytes] = {}  # id of the bridge's own -> line: answered before a hub could, which must know it, too
+        self._is_hub_due = False  # the client has answers without a hub, and will soon need one
 
     @property
     def is_awaiting(self) -> bool:
         """Reports whether the client awaits an answer that only the next hub can give."""
         return bool(self._waiting)
+
+    @property
+    def has_answers(self) -> bool:
+        """Reports whether some requests can be answered before there is a hub."""
+        return self._answers is not None
+
+    @property
+    def wants_hub(self) -> bool:
+        """Reports whether a hub is to be started for the client."""
+        return self.is_awaiting or self._is_hub_due
 
     @property
     def is_settled(self) -> bool:
@@ -131,9 +153,13 @@ class Tracker:
         wanted.append(chunk[wanted_from:start])
         return b"".join(wanted)
 
-    def start_offline(self) -> None:
-        """Sets the state for a start without a hub."""
-        self.is_offline = True
+    def start_offline(self, answers: "FirstAnswers | None" = None) -> None:
+        """Sets the state for a start without a hub.
+
+        Args:
+            answers: for the requests that come before a hub.
+        """
+        self.is_offline, self.has_met_hub, self._answers = True, False, answers
 
     def hub_lost(self) -> bytes:
         """Sets the state for a hub that is gone.
@@ -160,7 +186,7 @@ class Tracker:
         Returns:
             The bytes for the client: this error for everything that waits.
         """
-        refused, self._waiting = self._waiting, {}
+        refused, self._waiting, self._is_hub_due = self._waiting, {}, False
         for found in refused:
             self._drop(found)
         return b"".join(failed(found, error) for found in refused)
@@ -169,13 +195,16 @@ class Tracker:
         """Sets the state for a new hub.
 
         Returns:
-            The bytes for the hub: the handshake, the subscriptions, the waiting requests, and the line that the client has begun.
+            The bytes for the hub: the handshake, the subscriptions, what was answered before it came, the waiting requests, and the line
+            that the client has begun.
         """
-        self.is_offline = self.has_answered = False
-        self._unwanted = set()
+        self.is_offline = self.has_answered = self._is_hub_due = False
+        self.has_met_hub, self._answers = True, None
+        self._unwanted = {*self._ahead}
         handshake = [key for key in (INITIALIZE, INITIALIZED) if key in self._replay]
         others = [key for key in self._replay if key not in handshake]
-        lines = [self._to_replay(key, *self._replay[key]) for key in handshake + others] + self._take_waiting()
+        lines = [self._to_replay(key, *self._replay[key]) for key in handshake + others]
+        lines += [*self._ahead.values(), *self._take_waiting()]
         self._is_skipping = self._pieces_bytes > MAX_LINE_BYTES
         return b"".join(lines if self._is_skipping else lines + self._pieces)
 
@@ -214,6 +243,8 @@ class Tracker:
     def _on_line(self, ends: bytes, pieces: list[bytes], batch: int = 0) -> None:
         """Tracks a line of the client, or a message of its `batch`."""
         found, method = identify(ends, pieces)
+        if self._answers and found and not batch and self._answer_ahead(found, method, b"".join(pieces) or ends):
+            return
         if method in FOLLOWED:
             self._on_followed(found, method, b"".join(pieces) or ends, batch)
         elif found:
@@ -222,6 +253,31 @@ class Tracker:
                 self._waiting[found] = batch, b"".join(pieces) or ends
         elif not method and (self._questions or is_batch(ends)):
             self._on_other_line(b"".join(pieces) or ends, batch)
+
+    def _answer_ahead(self, found: bytes, method: bytes, line: bytes) -> bool:
+        """Answers a request as the next hub will; returns whether the answer is known."""
+        assert self._answers is not None
+        params = value_of(line, members(line).get(b"params"))
+        if method == INITIALIZE and self._introduction:  # what follows belongs to another session
+            self._answers = None
+            return False
+        introduction = params if method == INITIALIZE else self._introduction
+        result, checksum = self._answers.find(introduction, method, params)
+        if method == INITIALIZE:
+            self._introduction = params
+            if not result:
+                self._answers = None
+        if not result:
+            return False
+        if method in REPLAYED:
+            self._note_replay(found, replay_key(found, method, line), line)
+        else:
+            self._replays += 1
+            ours = AHEAD_ID % (checksum, self._replays)
+            self._ahead[ours] = _under_id(ours, line)
+        self.owed += answered(found, result)
+        self._is_hub_due = True
+        return True
 
     def _on_followed(self, found: bytes, method: bytes, line: bytes, batch: int) -> None:
         if not found:
@@ -271,6 +327,7 @@ class Tracker:
         elif found in self._unwanted:
             self.has_answered = True
             self._unwanted.discard(found)
+            self._ahead.pop(found, None)
         elif not found and line.startswith(NOTEWORTHY):
             self._on_other_hub_line(line)
 
@@ -304,10 +361,13 @@ class Tracker:
         """Returns the line for the next hub; under an id of the bridge's own if the client has its answer, and may have reused its id."""
         if not found or self._in_flight.get(found) == key:
             return line
-        span = members(line).get(b"id")
-        if not span:  # not JSON, which the hub has reported already
-            return b""
         self._replays += 1
         ours = b'"tooltray-replay-%d"' % self._replays
         self._unwanted.add(ours)
-        return line[: span[0]] + ours + line[span[1] :]
+        return _under_id(ours, line)
+
+
+def _under_id(id: bytes, line: bytes) -> bytes:
+    """Returns a request under another id; empty if it is not JSON, which the hub has reported already."""
+    span = members(line).get(b"id")
+    return line[: span[0]] + id + line[span[1] :] if span else b""

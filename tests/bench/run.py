@@ -168,6 +168,7 @@ def start_rows(table: Table, rounds: int) -> None:
 
     def without_hub() -> float:
         spent = list_ms(BRIDGE, home.environ, tools + 2)
+        first_reply_ms(BRIDGE, home.environ)  # waits for a hub: the list may be what the last one has left
         home.stop_hub()
         return spent
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from tests.fakes.fake_channel import make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_hub import request
 
+from tooltray.carriers.mcp import client_session, first_answers_file
+from tooltray.carriers.mcp.first_answers_file import Asked, Kind, encode
 from tooltray.carriers.mcp.local_socket import Connection, Hello
 from tooltray.cli.arguments import parse
 from tooltray.cli.run import HUB_RUNNING
@@ -24,7 +27,7 @@ from tooltray.foundation.home import user_posix
 from tooltray.foundation.home.home import Home, find_home
 from tooltray.protocol import channels, envelope
 from tooltray.protocol.unsent import AllUnsent
-from tooltray_bridge import hot, lines, long_home, start, tracker
+from tooltray_bridge import first_answers, hot, lines, long_home, start, tracker
 from tooltray_bridge import paths_posix as paths
 
 paths_of_all_kinds = st.text(st.sampled_from("/.~ab é\udcff"), max_size=12) | st.text(
@@ -141,6 +144,47 @@ async def test_the_hub_understands_who_connects(home: Path) -> None:
             assert len(bytes.fromhex(first.session)) == 16
             assert (first.role, first.server, first.cwd, first.peer_pid) == ("client", 'a "server" ü', str(home), bridge.process.pid)
             assert first.profile == "ré/views"
+            assert first.facts == first_answers.facts('a "server" ü', "ré/views", os.fsencode(home))
+
+
+def test_both_name_and_sign_the_first_answers_alike(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = Home(home)
+    assert theirs.first_answers == home / os.fsdecode(first_answers.FILE)
+    for path in (home, home / "none", home / "none" / "below"):
+        assert first_answers.signature(os.fsencode(path)) == first_answers_file.signature(path)
+    for is_frozen in (False, True):
+        monkeypatch.setattr(sys, "frozen", is_frozen, raising=False)
+        assert os.path.realpath(first_answers._program()) == os.path.realpath(os.fsencode(first_answers_file.program_file()))
+
+
+@given(
+    facts=st.binary(max_size=20),
+    inputs=st.lists(st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=9).map(lambda text: f"/none{text!a}")),
+    answers=st.dictionaries(
+        st.tuples(st.binary(max_size=9), st.sampled_from(["initialize", "tools/list"]), st.binary(max_size=9)),
+        st.binary(min_size=1),
+        min_size=1,
+    ),
+)
+def test_the_bridge_reads_the_answers_that_the_hub_writes(
+    facts: bytes, inputs: list[str], answers: dict[tuple[bytes, str, bytes], bytes]
+) -> None:
+    program = first_answers_file.signature(first_answers_file.program_file())
+    absent = dict.fromkeys(inputs, first_answers_file.ABSENT)
+    kind = Kind(absent, {Asked(*asked): result for asked, result in answers.items()})
+    with tempfile.TemporaryDirectory() as home:
+        path = Path(home, os.fsdecode(first_answers.FILE))
+        path.touch(0o600)
+        path.write_bytes(encode(program, absent, {b"another" + facts: Kind(), facts: kind}))
+        read = first_answers.read(os.fsencode(home), facts)
+
+    assert read
+    for (introduction, method, params), result in answers.items():
+        assert read.find(introduction, method.encode(), params) == (result, first_answers_file.checksum(result))
+
+
+def test_the_hub_knows_a_request_that_a_bridge_has_answered() -> None:
+    assert (lines.AHEAD_ID % (b"", 1)).startswith(client_session.AHEAD)
 
 
 @pytest.mark.parametrize("id", [b"1", b'"a \\" b"', b"-1.5e3", b"null"])

@@ -147,6 +147,8 @@ class Engine:
         RequiredServers(config=hub.config, bus=hub.bus, on_failed=self.fail)
         if self._options.configs:
             ServedCallLog(config=hub.config, bus=hub.bus)
+        if not (self._options.configs or self._options.project):  # the next hub may be started without them
+            hub.first_answers.start()
         await hub.starts.start_all()  # before the first request: a first list waits for servers that are starting
         hub.live_settings.start()
         hub.pauses.start()
@@ -243,6 +245,7 @@ class Engine:
         self.hub.file_watch.close()
         await end_in_turn(
             self._stop_taking,
+            self.hub.first_answers.close,
             partial(self.hub.sessions.close, ENDED, grace_s=END_WAIT_S),
             self.hub.feedbacks.close,
             self.hub.http.close,

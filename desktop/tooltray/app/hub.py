@@ -23,6 +23,7 @@ from tooltray.api.presenter.snapshots import HubSnapshots, Notices, PastStats, S
 from tooltray.app.served_configs import in_surroundings
 from tooltray.app.stored_parts import StoredParts
 from tooltray.carriers.control.control_session import ControlSessions, HubControl
+from tooltray.carriers.mcp.first_answers import FirstAnswers
 from tooltray.carriers.mcp.http_listener import EndpointTokens, HttpListener
 from tooltray.carriers.mcp.served_listener import MakeServed, ServedListener
 from tooltray.carriers.mcp.served_routes import ServedTokens
@@ -602,6 +603,7 @@ class Hub(StoredParts):
     session_clients: SessionClients = part()
     presenter: McpPresenter = part(snapshots="hub_snapshots")
     control_sessions: ControlSessions = part()
+    first_answers: FirstAnswers = part()
     sessions: Sessions = part()
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
     make_served: MakeServed = made(lambda hub: partial(_make_served, hub))

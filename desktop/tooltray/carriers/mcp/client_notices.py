@@ -97,10 +97,16 @@ class Listening:
         self._early: dict[bytes, deque[tuple[str, Raw]]] = {}  # by the request's id: sent before it was acknowledged
         self._news: dict[str, set[str]] = {}  # notifications to send, and those sent whose list the client has not requested since
         self._changes: dict[str, int] = {}  # number of changes by notification
+        self._unheard: set[str] = set()  # notifications for a client that cannot get any yet
         self._updates: dict[str, Raw] = {}  # updates of resources, kept while the client does not read
         self._telling: asyncio.TimerHandle | None = None
         self.is_legacy = False  # the client has sent `notifications/initialized`
         self.has_answered = False  # a notification before the first reply breaks some clients
+
+    def initialized(self) -> None:
+        """Records that the client has sent `notifications/initialized`."""
+        self.is_legacy = True
+        self._tell_unheard()
 
     # subscriptions/listen
 
@@ -118,6 +124,7 @@ class Listening:
         self.has_answered = True  # the acknowledgement; the request itself stays open
         for method, early in self._early.pop(bytes(id), ()):
             self.tell(id, method, early)
+        self._tell_unheard()
 
     def end(self, id: Raw) -> None:
         self._open.pop(bytes(id), None)
@@ -163,6 +170,17 @@ class Listening:
         if self.is_legacy or self._open:
             self._news[method] = {lists for lists, news in LISTS.items() if news == method}
             self._tell_in(TOLD_AFTER_S)
+
+    def answered_otherwise(self, method: str) -> None:
+        """Records that the client has an outdated list, from before this session; it is notified as soon as it can be."""
+        self._unheard.add(LISTS[method])
+        if self.is_legacy or self._open:
+            self._tell_unheard()
+
+    def _tell_unheard(self) -> None:
+        unheard, self._unheard = self._unheard, set()
+        for method in unheard:
+            self.list_changed(method)
 
     def updated(self, uri: str, params: Raw) -> None:
         """Notifies the client of a change of a resource that it subscribed to.

@@ -26,8 +26,9 @@ from tooltray.carriers.mcp.client_notices import (
     LiveCalls,
     Wanted,
 )
+from tooltray.carriers.mcp.first_answers_file import checksum
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
+from tooltray.foundation.events import Event, EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.gateway.calls.extensions import DEFINED
 from tooltray.protocol import declarations, eras
@@ -65,6 +66,8 @@ OPENING_WAIT_S = 5.0  # for one server's own greeting; clients wait little longe
 LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never answered by a server, even if the session has only one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
+FIRST = frozenset({"initialize", "server/discover", "logging/setLevel", *LISTS})
+AHEAD = b'"tooltray-ahead-'  # how the id of a request begins that a bridge has answered before; the checksum of the result follows
 
 
 class _Error(msgspec.Struct):
@@ -80,6 +83,21 @@ class _Note:
     def __init__(self, request: Envelope) -> None:
         self.request_id, self.method, self.params = bytes(request.id), request.method, request.params
         self.at, self.began_at, self.is_written = time.time(), time.perf_counter(), False
+
+
+class FirstAnswered(Event, frozen=True):
+    """A client behind a bridge has an answer of those with which sessions begin. Never leaves the process.
+
+    Attributes:
+        facts: see SessionTerms.
+    """
+
+    session: "ClientSession"
+    facts: bytes
+    era: Era
+    method: str
+    params: Raw
+    result: Raw
 
 
 class Recorder:
@@ -162,6 +180,7 @@ class SessionTerms(msgspec.Struct, frozen=True):
         must_find: not every session may have the server; the first request waits until the servers of the client's project are known.
         is_lasting: False for a single request without a connection.
         client: the name of its token; several sessions may belong to one client.
+        facts: what makes the session of a bridge like another one; empty: its first answers are not noted.
         held: its calls that wait for an answer, if they outlive this session; None: the session's own.
     """
 
@@ -170,6 +189,7 @@ class SessionTerms(msgspec.Struct, frozen=True):
     must_find: bool = False
     is_lasting: bool = True
     client: str = ""
+    facts: bytes = b""
     held: HeldCalls | None = None
 
 
@@ -199,6 +219,8 @@ class ClientSession:
         self.identity: Hashable = ("token", terms.client) if terms.client else self
         self.introduction = NOTHING
         self.request_count = 0  # answered
+        self._facts = terms.facts
+        self._greeted: dict[str, tuple[Raw, Era, str]] = {}  # by method: params, era and version of the last greeting
         self._server, self._refusal, self._must_find = terms.server, terms.refusal, terms.must_find
         self._bus, self._servers, self._clients = bus, presenter.session_servers, presenter.session_clients
         self._router, self._notifications = presenter.router, presenter.router.notifications
@@ -299,7 +321,24 @@ class ClientSession:
         self.request_count += 1
         if not self.listening.has_answered and request.method != "initialize":
             self.listening.answered()
+        if request.method in FIRST and isinstance(exchange, Exchange):
+            self._on_first_answer(request, exchange.era, reply)
         return reply
+
+    def _on_first_answer(self, request: Envelope, era: Era, reply: Envelope) -> None:
+        """Publishes an answer with which sessions begin, and what greets the client now; and compares with what a bridge has answered."""
+        id = bytes(request.id)
+        if request.method in LISTS and id.startswith(AHEAD) and not id.startswith(AHEAD + checksum(bytes(reply.result))):
+            self.listening.answered_otherwise(request.method)
+        if not self._facts or not reply.result:
+            return
+        if self._server is None:
+            for method, (params, of, version) in self._greeted.items():
+                greeting = self._greeting(None, of)
+                result = eras.with_members(greeting, protocolVersion=dump(version)) if version else greeting
+                self._bus.publish(FirstAnswered(self, self._facts, of, method, params, result))
+        if request.method not in self._greeted:
+            self._bus.publish(FirstAnswered(self, self._facts, era, request.method, request.params, reply.result))
 
     async def _answer_live(self, exchange: Exchange) -> Envelope:
         """Answers a request, and keeps its client notified in time while it runs."""
@@ -357,6 +396,8 @@ class ClientSession:
         if server and server.owner is self and server.era is Era.LEGACY:
             version = server.greeting.version  # started with the client's own request
         self.dispatcher.takes_batches = version == BATCH_VERSION
+        if server is None:
+            self._greeted["initialize"] = request.params, Era.LEGACY, version
         return Envelope(result=eras.with_members(self._greeting(server, Era.LEGACY), protocolVersion=dump(version)))
 
     def _declare(self, capabilities: Raw) -> None:
@@ -372,7 +413,10 @@ class ClientSession:
 
     async def _discover(self, request: Envelope) -> Envelope:
         self._call_client(eras.read_client_info(request.params))
-        return Envelope(result=self._greeting(await self._open_server(Era.MODERN), Era.MODERN))
+        server = await self._open_server(Era.MODERN)
+        if server is None:
+            self._greeted["server/discover"] = request.params, Era.MODERN, ""
+        return Envelope(result=self._greeting(server, Era.MODERN))
 
     def _greeting(self, server: McpClient | None, era: Era) -> Raw:
         if server is None:
@@ -418,7 +462,7 @@ class ClientSession:
 
     def _take_notification(self, message: Envelope) -> None:
         if message.method == "notifications/initialized":
-            self.listening.is_legacy = True
+            self.listening.initialized()
             self._is_initialized.set()
             self._clients.take_roots(self)
         else:

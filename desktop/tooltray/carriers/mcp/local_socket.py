@@ -56,6 +56,11 @@ class Hello(msgspec.Struct, frozen=True):
     profile: str = ""
     is_at_terminal: bool = False
 
+    @property
+    def facts(self) -> bytes:
+        """What makes a bridge like another one: its sessions begin with the same answers."""
+        return b"\0".join(each.encode("utf-8", "surrogatepass") for each in (self.server or "", self.profile, self.cwd))
+
 
 class Connection(asyncio.Protocol):
     """The channel of one session's dispatcher."""

@@ -67,7 +67,7 @@ class Sessions:
         key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
         refusal = self._refusal(hello)
         must_find = bool(hello.server) and not self._servers.has_server(hello.server or "")
-        terms = SessionTerms(hello.server, refusal, must_find)
+        terms = SessionTerms(hello.server, refusal, must_find, facts=b"" if refusal or must_find or key is None else hello.facts)
         return self._open(terms, folder=hello.cwd, profile=hello.profile, key=key).dispatcher
 
     def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: HeldCalls | None = None) -> ClientSession:

@@ -184,7 +184,7 @@ class KnownClients:
             return True
         own = self._servers.find(state.server) if state.server else None
         servers = [own] if own else self._servers
-        return any(_has_any(server.config) for server in servers)
+        return any(has_result_limit(server.config) for server in servers)
 
     def cuts_results_of(self, route: Route, state: SessionState) -> bool:
         """Reports whether a tool is listed to a session without the schema of its results: a cut result does not satisfy the schema.
@@ -200,5 +200,6 @@ class KnownClients:
         return self.settings(state.client).reads == TEXT
 
 
-def _has_any(config: MCPServerConfig) -> bool:
+def has_result_limit(config: MCPServerConfig) -> bool:
+    """Reports whether some result of a server may be cut for every client."""
     return config.result_limit is not None or any(each.result_limit is not None for each in config.tool_overrides.values())

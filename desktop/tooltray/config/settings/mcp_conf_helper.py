@@ -73,6 +73,11 @@ class McpConfHelper:
         return self._state.loaded.reading.settings
 
     @property
+    def content(self) -> bytes | None:
+        """Returns the file's bytes as they were last read or written; None if there was no file."""
+        return self._state.loaded.content
+
+    @property
     def file_servers(self) -> Mapping[str, FileServer]:
         """Returns the servers of other files, by their names here; not to be changed."""
         return self._files

@@ -111,6 +111,7 @@ class Home(msgspec.Struct, frozen=True):
     confined = FolderInHome("confined", is_ours=False)  # the folders that sandboxed servers may write to, one for each; 0700
     catalogue = FolderInHome("catalogue")
     history = FolderInHome("history")  # versions of the settings and of projects' files from before changes by Tooltray; without secrets
+    first_answers = InHome("first-answers")  # the answers with which sessions begin, for bridges that come before the next hub
     activity = InHome("activity.db")  # the journal; SQLite keeps two more files beside it
     logs = FolderInHome("logs")
     watches = FolderInHome("run/watches")  # the reports of the tracer about watched servers

@@ -615,3 +615,18 @@ async def test_a_session_knows_its_client_by_the_name_that_it_gives_itself() -> 
     await peer.ask("initialize", protocolVersion="2025-06-18", clientInfo={"name": "claude-code", "version": "2.1"})
     assert (state_of(hub, peer).client, state_of(hub, peer).version) == ("claude-code", "2.1")
     await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_only_a_bridges_session_that_is_served_has_its_first_answers_kept() -> None:
+    hub = Hub()
+    facts = {
+        hub.connect(session="a", cwd="/work"): b"\0\0/work",
+        hub.connect(cwd="/work"): b"",
+        hub.connect(session="b", server="nowhere"): b"",
+    }
+    found = {id(session.dispatcher): session._facts for session in hub.clients}
+    assert {peer: found[id(peer.dispatcher)] for peer in facts} == facts
+    for peer in facts:
+        peer.dispatcher.connection_lost("gone")
+    await settled()
