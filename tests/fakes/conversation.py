@@ -11,7 +11,8 @@ from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
 from tooltray import __version__
-from tooltray.carriers.mcp.client_session import ClientSession, Recorder, SessionTerms
+from tooltray.carriers.mcp.client_session import ClientSession, SessionTerms
+from tooltray.carriers.mcp.request_recorder import Recorder
 from tooltray.foundation.events import EventBus, ToolListChanged
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel

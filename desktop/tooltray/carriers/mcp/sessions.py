@@ -10,8 +10,9 @@ from msgspec import Raw
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.control.control_session import ControlSessions
 from tooltray.carriers.mcp.client_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
-from tooltray.carriers.mcp.client_session import ClientSession, Recorder, SessionTerms
+from tooltray.carriers.mcp.client_session import ClientSession, SessionTerms
 from tooltray.carriers.mcp.local_socket import CONTROL, Connection, Hello
+from tooltray.carriers.mcp.request_recorder import Recorder
 from tooltray.foundation.events import EventBus, SessionsChanged
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.gateway.calls.extensions import DEFINED
