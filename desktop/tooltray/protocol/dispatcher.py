@@ -74,8 +74,7 @@ class RawDispatcher:
         self.calls = PendingCalls(name, deadlines, give_up=self._send_cancelled)
         self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self.calls.is_unwanted)
         self._channel: Channel | None = None
-        self._corked: list[bytes] = []  # small messages of this turn of the loop
-        self._corked_bytes = 0
+        self._corked, self._corked_bytes = list[bytes](), 0  # small messages of this turn of the loop
         self._corked_calls: list[PendingCall] = []
         self._messages: MessageChannel | None = None
         self.takes_batches = is_server  # from an AI client only if it speaks the one version that has them
@@ -482,10 +481,7 @@ class RawDispatcher:
             self._channel.write(part)
 
     def _cork(self, data: bytes) -> None:
-        """Keeps a message until the end of this turn of the loop.
-
-        Others are in flight and may have messages in the same turn, and each write wakes another process.
-        """
+        """Keeps a message until the end of this turn of the loop, which may bring more; each write wakes another process."""
         if not self._corked:
             asyncio.get_running_loop().call_soon(self._uncork)
         self._corked.append(data)

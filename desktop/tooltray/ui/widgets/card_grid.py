@@ -8,9 +8,9 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLayout, QLayoutItem, QScrollArea, QWidget
 from shiboken6 import isValid
 
+from tooltray.ui.roles import add_roles
 from tooltray.ui.widgets.button import BY_KEYBOARD, PASSING
 from tooltray.ui.widgets.page_frame import MARGIN, PageScroll
-from tooltray.ui.widgets.roles import add_roles
 from tooltray.ui.widgets.surface import Surface, clear
 
 MIN_CARD, GAP, BOTTOM = 380, 12, 16

@@ -6,10 +6,10 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
+from tooltray.ui.roles import add_roles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.keyboard import with_parent
-from tooltray.ui.widgets.roles import add_roles
 from tooltray.ui.widgets.surface import row
 
 
