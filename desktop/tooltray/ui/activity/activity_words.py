@@ -19,8 +19,8 @@ from tooltray.foundation.snapshots.activity import (
 )
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.server_text import one_line, seen
 from tooltray.ui.state_language import Look
-from tooltray.ui.widgets.server_text import one_line, seen
 
 PERSON = "tooltray"  # the client of what a person does in the window or on the command line
 LONGEST = 400  # characters of a name; more is in no line

@@ -33,12 +33,12 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
 from tooltray.ui.results.result_view import ResultView
+from tooltray.ui.server_text import broken, one_line, seen
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Stage, Waterfall
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
-from tooltray.ui.widgets.server_text import broken, one_line, seen
 from tooltray.ui.widgets.split_view import DetailsPane
 from tooltray.ui.widgets.surface import Surface, column, row
 

@@ -20,6 +20,7 @@ from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -27,7 +28,6 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.line_chart import Line, LineChart
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.surface import Surface, column, row
 from tooltray.ui.widgets.table import Table
 

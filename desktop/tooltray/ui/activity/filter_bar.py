@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QMenu, QScrollArea, QSizePolicy, QWidget
 from tooltray.foundation.snapshots.activity import KINDS, ActivityChoices, ActivityFilter
 from tooltray.ui.activity.activity_words import FilterChip, chips, client_words, kind_name
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.surface import clear, row
 
 LONGEST = 60  # characters of a choice in the menu

@@ -14,11 +14,11 @@ from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
 from tooltray.ui.activity.activity_words import client_words, milliseconds, took, waits
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.histogram import Bar, Histogram
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 DAY_S = 86400.0

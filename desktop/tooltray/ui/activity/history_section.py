@@ -15,9 +15,9 @@ from tooltray.ui.kit.section import TableSection
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import title
+from tooltray.ui.server_text import one_line
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.surface import clear, column
 from tooltray.ui.widgets.table import Table
 

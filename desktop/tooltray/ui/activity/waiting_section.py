@@ -22,13 +22,13 @@ from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, leave_focus
 from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 

@@ -10,8 +10,8 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTreeView
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.server_text import one_line
 
 AT_ONCE = 200  # members of one value; the next ones come as somebody scrolls to them
 LONGEST_SHOWN = 400  # characters of one value, on its line

@@ -12,6 +12,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.results.json_tree import JsonTree
 from tooltray.ui.results.picture import Picture, PictureFile, decode, decoded_base64, look_at
 from tooltray.ui.results.result_parts import Part, as_json
+from tooltray.ui.server_text import broken, seen
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.code_view import CodeView
@@ -19,7 +20,6 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
-from tooltray.ui.widgets.server_text import broken, seen
 from tooltray.ui.widgets.surface import Surface, column, row
 
 FIRST_SHOWN = 60_000  # characters of a text: 20 ms to lay out

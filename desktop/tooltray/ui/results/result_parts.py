@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.widgets.server_text import one_line
+from tooltray.ui.server_text import one_line
 
 LONGEST_JSON = 2_000_000  # characters of a text that is looked at for JSON; that takes 20 ms
 WRAPPED = "result"  # the name in which SDKs wrap a value that is no object

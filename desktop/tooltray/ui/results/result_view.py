@@ -14,13 +14,13 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.results.part_view import FIRST_SHOWN, PartView, size_words
 from tooltray.ui.results.picture import decoded_base64
 from tooltray.ui.results.result_parts import Part, as_json, parts_of, whole_text
+from tooltray.ui.server_text import seen
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.server_text import seen
 from tooltray.ui.widgets.surface import clear, column, row
 
 FIRST_PARTS, MORE_PARTS = 20, 40  # widgets are made for each

@@ -13,12 +13,12 @@ from tooltray.ui.schema_form.container_controls import ObjectControl, make_contr
 from tooltray.ui.schema_form.leaves import json_fault, read_json
 from tooltray.ui.schema_form.slots import Place
 from tooltray.ui.schema_form.value_shapes import ABSENT, properties_of, resolved, shape_of
+from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.keyboard import go_to
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.surface import column
 
 Path = tuple[str | int, ...]

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.ui.i18n import tr
 from tooltray.ui.schema_form.leaves import Faults, JsonControl, ValueControl
 from tooltray.ui.schema_form.value_shapes import ABSENT, Schema, Shape, shape_of
+from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import leave_focus
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.surface import column, row
 
 LONGEST_LABEL = 80  # characters of a member's name

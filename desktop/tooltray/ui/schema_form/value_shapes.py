@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from tooltray.ui.widgets.server_text import one_line
+from tooltray.ui.server_text import one_line
 
 Schema = Mapping[str, object]
 MOST_HOPS = 32  # of references in a row; a longer chain is a circle

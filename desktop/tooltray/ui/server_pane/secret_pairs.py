@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.schema_form.leaves import text_line
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import go_to, replace_text
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column, row
 
 KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)

@@ -14,6 +14,7 @@ from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_pane.server_view import PaneState, ServerView
+from tooltray.ui.server_text import one_line
 from tooltray.ui.server_words import tool_count
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL
@@ -23,7 +24,6 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Table

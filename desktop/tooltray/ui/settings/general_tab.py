@@ -22,11 +22,11 @@ from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice, value_at
 from tooltray.ui.problem_words import whole
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
-from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import clear, column
 

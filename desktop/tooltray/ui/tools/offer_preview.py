@@ -13,12 +13,12 @@ from tooltray.ui.kit.destinations import Activity
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
+from tooltray.ui.server_text import one_line, seen
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL, TEMPLATE, Argument, Offered, expanded
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.server_text import one_line, seen
 from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import Surface, column, row
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 from tooltray.foundation.snapshots.tools import SkillSnapshot
-from tooltray.ui.widgets.server_text import one_line, seen
+from tooltray.ui.server_text import one_line, seen
 
 PROMPT, RESOURCE, TEMPLATE, SKILL = "prompt", "resource", "template", "skill"
 LONGEST_NAME, LONGEST_TEXT = 200, 2_000  # characters of a server's words that are shown

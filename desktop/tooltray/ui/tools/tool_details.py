@@ -17,12 +17,12 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.schema_form.slots import kind_words
 from tooltray.ui.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
+from tooltray.ui.server_text import plain_tip, seen
 from tooltray.ui.tools import tool_rows as said
 from tooltray.ui.tools.tool_rows import ToolRow
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.server_text import plain_tip, seen
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 

@@ -14,8 +14,8 @@ from tooltray.ui.approval.permission_words import ToolRow as Approval
 from tooltray.ui.approval.permission_words import applies_now
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_text import one_line
 from tooltray.ui.state_language import UNKNOWN, not_known
-from tooltray.ui.widgets.server_text import one_line
 
 FILTERS = 5
 ALL, ASKS, HELD, OFF, UNUSED = range(FILTERS)

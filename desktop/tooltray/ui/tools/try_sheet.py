@@ -21,6 +21,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.schema_form.schema_form import SchemaForm
+from tooltray.ui.server_text import seen
 from tooltray.ui.tools.attempts import CANCELLED, OK, Attempt, Attempts, command_of, outcome_words, title_of
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Meter
@@ -28,7 +29,6 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.server_text import seen
 from tooltray.ui.widgets.sheet import set_saved
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 

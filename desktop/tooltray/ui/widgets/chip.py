@@ -5,9 +5,9 @@ from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tooltray.ui import icons
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.server_text import plain_tip
 
 CHIP_HEIGHT = 20
 

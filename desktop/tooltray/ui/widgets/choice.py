@@ -7,9 +7,9 @@ from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintE
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from tooltray.ui import icons
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, PaintedButton, popup_below
-from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column
 
 SMALLEST_WIDTH, PADDING, ARROW = 96, 12, 14

@@ -4,8 +4,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.server_text import plain_tip
 
 BREAK = "\u200b"  # a space without width: where a line may end
 LONGEST_WHOLE, PIECE = 32, 8  # characters; a label wraps between words only, and a path is one word

@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QTextBrowser
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_text import seen
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.server_text import seen
 
 LINE_HEIGHT, PARAGRAPH_GAP, LIST_GAP, INDENT = 20, 8, 2, 18
 CELL_PADDING = 5

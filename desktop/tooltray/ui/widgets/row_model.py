@@ -8,7 +8,7 @@ import msgspec
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.widgets.server_text import plain_tip
+from tooltray.ui.server_text import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 
