@@ -229,8 +229,10 @@ async def test_a_tool_that_changed_meanwhile_is_asked_about_again_with_the_argum
         again = await here.asked()
         assert json.loads(again.arguments) == {"path": "a"}
         here.program.tools = [tool("write_it", description="Sells it", inputSchema=SCHEMA)]
+        may_start = here.program.hold("initialize")
         here.program.copy.die()
         await here.parts.presenter.answer_approval(again.id, "once", {"path": "b"})  # to a server that does not run
+        may_start.set()
         last = await here.asked()
         assert json.loads(last.arguments) == {"path": "b"}
         assert "+description: Sells it" in last.definition_diff
