@@ -1,7 +1,7 @@
 """What a key stroke in the search of the registry costs: a copy with 20,000 servers, searched as a person types, in a thread as in the hub.
 
-Usage: registry_search.py     prints one line of JSON: milliseconds until the answer (p50, p99, worst) and of a processor, megabytes on disk
-and in memory, seconds to write it
+Usage: python -m tests.bench.registry_search     prints one line of JSON: milliseconds until the answer (p50, p99, worst) and of a
+processor, megabytes on disk and in memory, seconds to write it
 
 The words are made up, but as often as words are: few of them stand in most servers. The queries are typed letter by letter, among them
 those that match thousands.
@@ -11,13 +11,10 @@ import asyncio
 import json
 import random
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "desktop"))
 
 from tooltray.sources.discovery.registry_index import Facts, IndexWriter, RegistryIndex
 
