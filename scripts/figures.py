@@ -4,6 +4,7 @@
 docs/figures.json and whether that run was of a commit that this one comes from, and fails otherwise.
 """
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Container, Iterator
@@ -50,6 +51,11 @@ class Row(msgspec.Struct, frozen=True):
             reached = all(value >= aim if self.is_least else value <= aim for value, aim in pairs)
             msgspec.structs.force_setattr(self, "reached", reached)
 
+    @property
+    def text(self) -> str:
+        """Tooltray's figures and the note."""
+        return f"{shown(self.values, self.unit)} ({self.note})" if self.values and self.note else shown(self.values, self.unit) or self.note
+
 
 class Run(msgspec.Struct, frozen=True):
     """One run of the benchmark.
@@ -78,9 +84,8 @@ def table(run: Run, ids: Container[str] | None = None) -> str:
     for row in run.rows:
         if ids is None or row.id in ids:
             aim = f"{'≥' if row.is_least else '≤'} {shown(row.aim, row.unit)}" if row.aim else ""
-            ours = f"{shown(row.values, row.unit)} ({row.note})" if row.values and row.note else shown(row.values, row.unit) or row.note
             reached = {True: "yes", False: "no", None: ""}[row.reached]
-            lines.append(f"| {row.what} | {aim} | {ours} | {reached} | {shown(row.direct, row.unit)} | {shown(row.peer, row.unit)} |")
+            lines.append(f"| {row.what} | {aim} | {row.text} | {reached} | {shown(row.direct, row.unit)} | {shown(row.peer, row.unit)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -136,7 +141,7 @@ def is_of_another_history(root: Path, commit: str) -> bool:
     def git(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)
 
-    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+    if not shutil.which("git") or git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
         return False
     return git("merge-base", "--is-ancestor", commit, "HEAD").returncode != 0
 

@@ -139,16 +139,12 @@ def large_rows(rounds: int) -> Iterator[Row]:
             ours=partial(client_figures, home.client),
             fastmcp=partial(client_figures, partial(RawClient, [*FASTMCP, str(home.config)], home.environ), RATE_CALLS // 20),
         )
-    rate, blob, memory = ([found[name][place : place + 1] for name in ("ours", "direct", "fastmcp")] for place in range(3))
-    yield Row("rate", f"calls/s, {IN_FLIGHT} in flight", "", rate[0], (), *rate[1:])
-    yield Row("large_result", f"a result of {RESULT_BYTES // 1_000_000} MB, times of a direct one", "×", *against(blob))
-    yield Row("client_memory", "memory per AI client", "MB", memory[0], (12,), *memory[1:])
-
-
-def against(times: list[tuple[float, ...]]) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
-    """Returns Tooltray's time as a multiple of the direct one, its aim, the direct one's and the peer's."""
-    ours, direct, fastmcp = (each[0] for each in times)
-    return (ours / direct,), (1.5,), (1.0,), (fastmcp / direct,)
+    rates, times, memories = zip(*(found[name] for name in ("ours", "direct", "fastmcp")), strict=True)
+    ours, direct, fastmcp = ((spent / times[1],) for spent in times)
+    yield Row("rate", f"calls/s, {IN_FLIGHT} in flight", "", rates[:1], (), rates[1:2], rates[2:])
+    what = f"a result of {RESULT_BYTES // 1_000_000} MB, times a direct one"
+    yield Row("large_result", what, "×", ours, (1.5,), direct, fastmcp, note=f"{times[0]:.0f} ms")
+    yield Row("client_memory", "memory per AI client", "MB", memories[:1], (12,), memories[1:2], memories[2:])
 
 
 def client_figures(start: Callable[[], RawClient], calls: int = RATE_CALLS) -> tuple[float, float, float]:

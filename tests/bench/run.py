@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import msgspec
-from scripts.figures import Row, Run, shown, table
+from scripts.figures import Row, Run, table
 from tests.bench import call_rows, disk_rows, load_rows, start_rows
 from tests.bench.machine import ROOT
 
@@ -112,7 +112,7 @@ def measured(name: str, rounds: int) -> list[Row]:
     rows = []
     for row in GROUPS[name](rounds):
         rows.append(row)
-        print(f"  {row.what}: {shown(row.values, row.unit)} {row.note}", file=sys.stderr)
+        print(f"  {row.what}: {row.text}", file=sys.stderr)
     return rows
 
 
@@ -124,13 +124,13 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends what was started, too
     run, failed = new_run(options.rounds), []
-    run = earlier_run(run) if options.only else with_rows(run, list(ALONE.values()), 0)
-    for name in options.only or [name for name in GROUPS if name not in ALONE]:
+    run = earlier_run(run) if options.only else run
+    for name in options.only or GROUPS:
         began = time.monotonic()
         rows = []
         try:
             with limit(disk_rows.DISK_S if name in ALONE else LIMIT_S):
-                rows = measured(name, options.rounds)
+                rows = measured(name, options.rounds) if name in options.only or name not in ALONE else [ALONE[name]]
         except Exception:
             traceback.print_exc()
             failed.append(name)
