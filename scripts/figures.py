@@ -61,14 +61,16 @@ class Run(msgspec.Struct, frozen=True):
     """One run of the benchmark.
 
     Attributes:
+        peer: FastMCP's version.
         commit: the last one that changed the program.
-        is_clean: the program had no changes beside it.
+        is_clean: the program and the benchmark had no changes that were not committed.
         load: of the machine when the run began.
     """
 
     machine: str
     processors: int
     python: str
+    peer: str
     date: str
     commit: str
     is_clean: bool
@@ -80,7 +82,8 @@ class Run(msgspec.Struct, frozen=True):
 
 def table(run: Run, ids: Container[str] | None = None) -> str:
     """Returns the rows with these ids (None: all rows) as a Markdown table, under a line about the run."""
-    lines = [about(run), "", "| what | aim | Tooltray | reached | direct | FastMCP proxy |", "|---|---|---|---|---|---|"]
+    head = f"| what | aim | Tooltray | reached | direct | FastMCP proxy {run.peer} |"
+    lines = [about(run), "", head, "|---|---|---|---|---|---|"]
     for row in run.rows:
         if ids is None or row.id in ids:
             aim = f"{'≥' if row.is_least else '≤'} {shown(row.aim, row.unit)}" if row.aim else ""

@@ -54,14 +54,16 @@ def new_run(rounds: int) -> Run:
     with open("/proc/cpuinfo") as info, open("/proc/meminfo") as memory:
         model = next((line.partition(":")[2].strip() for line in info if line.startswith("model name")), platform.machine())
         gigabytes = int(memory.readline().split()[1]) / 2**20
+    locked = (ROOT / "requirements" / "fastmcp.txt").read_text().splitlines()
     processors = len(os.sched_getaffinity(0))
     return Run(
         machine=f"{processors} × {model}, {gigabytes:.0f} GB, {platform.system()} {platform.release().partition('-')[0]}",
         processors=processors,
         python=platform.python_version(),
+        peer=next(line.split()[0].rpartition("=")[2] for line in locked if line.startswith("fastmcp==")),
         date=datetime.now(UTC).date().isoformat(),
         commit=git("log", "-1", "--format=%H", "--", *PROGRAM),
-        is_clean=not git("status", "--porcelain", "--", *PROGRAM),
+        is_clean=not git("status", "--porcelain", "--", *PROGRAM, "tests/bench"),
         rounds=rounds,
         load=round(os.getloadavg()[0], 1),
         took_s=0.0,

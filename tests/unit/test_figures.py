@@ -11,7 +11,7 @@ CALL = Row("call", "one call, p50 / p99", "ms", (0.2243, 0.54), (0.3, 0.5), (0.0
 MEMORY = Row("hub_memory", "memory", "MB", (41.7,), (42,), note="a note")
 RATE = Row("rate_of_base", "rate", "×", (1.6,), (1.5,), is_least=True)
 SIZE = Row("deb", "`.deb`", "MB", (), (45,), note="not built")
-RUN = Run("2 × machine", 2, "3.11.7", "2026-01-02", "0123456789abcdef", True, 5, 0.3, 480.0, (CALL, MEMORY, RATE, SIZE))
+RUN = Run("2 × machine", 2, "3.11.7", "4.1", "2026-01-02", "0123456789abcdef", True, 5, 0.3, 480.0, (CALL, MEMORY, RATE, SIZE))
 
 
 def commit(root: Path, *words: str) -> str:
@@ -71,7 +71,7 @@ def test_figures_have_about_three_digits(figures: tuple[float, ...], text: str) 
 
 def test_a_table_has_figures_aims_and_notes() -> None:
     assert table(RUN).splitlines()[-6:] == [
-        "| what | aim | Tooltray | reached | direct | FastMCP proxy |",
+        "| what | aim | Tooltray | reached | direct | FastMCP proxy 4.1 |",
         "|---|---|---|---|---|---|",
         "| one call, p50 / p99 | ≤ 0.3 / 0.5 ms | 0.224 / 0.54 ms | no | 0.019 / 0.034 ms | 2.49 / 5.55 ms |",
         "| memory | ≤ 42 MB | 41.7 MB (a note) | yes |  |  |",
