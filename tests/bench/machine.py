@@ -79,10 +79,17 @@ class Home:
         line = [PYTHON, "-m", "tooltray", *words]
         return subprocess.run(line, env=self.environ, stdout=subprocess.PIPE, text=True, check=True).stdout
 
-    def stop_hub(self) -> None:
-        """Stops a hub that a bridge has started."""
-        self.run("stop")
-        wait_for(lambda: not self.record.exists())
+    @contextlib.contextmanager
+    def client_without_hub(self) -> Iterator[RawClient]:
+        """Gives the client of a bridge that finds no hub; stops the hub that the bridge has started."""
+        client = self.client()
+        try:
+            yield client
+        finally:
+            wait_for(self.is_served)  # also where the bridge answered before the hub
+            client.close()
+            self.run("stop")
+            wait_for(lambda: not self.record.exists())
 
     def is_served(self) -> bool:
         """Returns whether a hub accepts bridges and answers them."""

@@ -74,28 +74,23 @@ def list_ms(command: list[str], environ: dict[str, str], tools: int) -> float:
 
 
 def list_without_hub_ms(home: Home) -> float:
-    spent = list_ms(home.bridge, home.environ, TOOLS + 2)
-    wait_for(home.is_served)  # also where the bridge answered before the hub
-    home.stop_hub()
-    return spent
+    with home.client_without_hub() as client:
+        client.initialize()
+        client.wait_for_tools(TOOLS + 2)
+        return client.age_ms
 
 
 def call_without_hub_ms(home: Home) -> float:
-    with closing(home.client()) as client:
-        echo = client.find_echo()
-        client.call(echo, text="x")
-        spent = client.age_ms
-    home.stop_hub()
-    return spent
+    with home.client_without_hub() as client:
+        client.call(client.find_echo(), text="x")
+        return client.age_ms
 
 
 def hub_ms(home: Home) -> float:
-    with closing(home.client()) as client:
+    with home.client_without_hub() as client:
         client.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE})
         wait_for(home.is_served, every_s=0.001)
-        spent = client.age_ms
-    home.stop_hub()
-    return spent
+        return client.age_ms
 
 
 def command_rows(rounds: int) -> Iterator[Row]:
