@@ -32,6 +32,7 @@ check: .venv/.dev
 	.venv/bin/lint-imports
 	.venv/bin/python scripts/languages.py
 	.venv/bin/python scripts/verb_table.py --check
+	.venv/bin/python scripts/figures.py --check
 	.venv/bin/python scripts/words.py
 	.venv/bin/python scripts/licences.py
 	@$(MAKE) --silent .cache/audit/.installed || true  # without an index the next line says that nothing was looked up
