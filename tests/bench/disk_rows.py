@@ -19,8 +19,7 @@ NPM = (
     "mcp-server-commands",
 )
 PYPI = ("mcp-server-fetch", "mcp-server-git", "mcp-server-time", "excel-mcp-server stdio", "duckduckgo-mcp-server", "wikipedia-mcp")
-DISK_S = 900
-DISK = Row("disk", f"{len(NPM) + len(PYPI)} sandboxed servers from npm and PyPI, on the disk", "MB", (), (400,), note="`make bench-disk`")
+INSTALLED_WITHIN_S = 240
 
 
 def package_rows(rounds: int) -> Iterator[Row]:
@@ -49,6 +48,7 @@ def disk_rows(rounds: int) -> Iterator[Row]:
         return all(each["is_listed"] for each in servers)
 
     with home.hub():
-        wait_for(are_listed, DISK_S, every_s=2)
+        wait_for(are_listed, INSTALLED_WITHIN_S, every_s=1)
         usage = subprocess.run(["du", "--summarize", "--block-size=1K", str(home.folder)], capture_output=True, text=True, check=True)
-    yield Row("disk", DISK.what, "MB", (int(usage.stdout.split()[0]) / 1024,), DISK.aim)
+    size = int(usage.stdout.split()[0]) / 1024
+    yield Row("disk", f"{len(lines)} sandboxed servers from npm and PyPI, on the disk", "MB", (size,), (400,))

@@ -24,7 +24,7 @@ from tests.bench import call_rows, disk_rows, load_rows, start_rows
 from tests.bench.machine import ROOT
 
 FIGURES = ROOT / "build" / "figures.json"
-ROUNDS, LIMIT_S = 5, 240
+ROUNDS, LIMIT_S = 5, 300
 PROGRAM = ("desktop", "resources", "requirements/run.txt")
 GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
     "bridge": start_rows.bridge_rows,
@@ -45,8 +45,6 @@ GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
     "package": disk_rows.package_rows,
     "disk": disk_rows.disk_rows,
 }
-ALONE = {"disk": disk_rows.DISK}
-"""Groups that take too long for a run of all groups, and the rows that then say so."""
 
 
 def new_run(rounds: int) -> Run:
@@ -131,14 +129,14 @@ def main() -> int:
         began = time.monotonic()
         rows = []
         try:
-            with limit(disk_rows.DISK_S if name in ALONE else LIMIT_S):
-                rows = measured(name, options.rounds) if name in options.only or name not in ALONE else [ALONE[name]]
+            with limit(LIMIT_S):
+                rows = measured(name, options.rounds)
         except Exception:
             traceback.print_exc()
             failed.append(name)
         spent_s = time.monotonic() - began
         print(f"{name}: {spent_s:.0f} s", file=sys.stderr)
-        run = with_rows(run, rows, 0 if name in ALONE else spent_s)
+        run = with_rows(run, rows, spent_s)
         FIGURES.parent.mkdir(exist_ok=True)
         FIGURES.write_bytes(msgspec.json.encode(run))
     print(table(run))
