@@ -1,8 +1,8 @@
 # run: the app. test: everything, with what it needs. coverage: the same, measured; takes half as long again. test-windows: what asks the system, under Wine. test-clients: with nine real AI clients,
 # which take 2 GB. check: style, types, imports.
-# bench: figures. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
+# bench: measures, into build/figures.json; figures: the tables of docs and README from that. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
 # package: files to install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
-.PHONY: run test coverage test-windows test-clients check bench soak conformance conformance-of-rest conformance-of-mcp docs package package-windows package-windows-test package-test lock prepare
+.PHONY: run test coverage test-windows test-clients check bench figures soak conformance conformance-of-rest conformance-of-mcp docs package package-windows package-windows-test package-test lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -31,17 +31,20 @@ check: .venv/.dev
 	.venv/bin/lint-imports
 	.venv/bin/python scripts/languages.py
 	.venv/bin/python scripts/verb_table.py --check
+	.venv/bin/python scripts/figures.py --check
 	.venv/bin/python scripts/words.py
 	.venv/bin/python scripts/licences.py
 	@$(MAKE) --silent .cache/audit/.installed || true  # without an index the next line says that nothing was looked up
 	.venv/bin/python scripts/audit.py .cache/audit/bin/pip-audit
 
-bench: prepare
-	.venv/bin/python tests/bench/run.py
-	.venv/bin/python tests/bench/ui_frames.py
+bench: prepare .cache/installers/.installed
+	.venv/bin/python -m tests.bench.run
+
+figures: .venv/.dev
+	.venv/bin/python scripts/figures.py build/figures.json
 
 soak: .venv/.dev
-	.venv/bin/python tests/bench/soak.py
+	.venv/bin/python -m tests.bench.soak
 
 CONFORMANCE = tests/npm/node_modules/.installed .cache/fastmcp/.installed .cache/serena/.installed .cache/confined/.installed \
     tests/confined/node_modules/.installed

@@ -1,4 +1,4 @@
-"""What all benchmarks start and look at: homes with stub servers, hubs in them, and what a process uses. Linux."""
+"""What the benchmarks share: homes with stub servers, hubs in them, the resources that a process uses, and medians. Linux."""
 
 import atexit
 import contextlib
@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -13,27 +15,32 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from tests.bench.raw_client import INITIALIZE, RawClient
+
 ROOT = Path(__file__).parents[2]
 PYTHON = sys.executable
-BRIDGE = [PYTHON, "-I", "-S", str(ROOT / "desktop" / "tooltray_bridge" / "__main__.py")]
 STUB = [PYTHON, "-I", "-S", str(Path(__file__).with_name("stub_server.py"))]
+SERVE = ("-m", "tooltray", "serve")
+HELLO = {"tooltray": 1, "role": "client", "session": "bench", "server": None, "cwd": "/", "environment": {}}
 
 
 class Home:
-    """A HOME of its own with stub servers in its settings."""
+    """A HOME of its own with stub servers in its settings; removed when the benchmark ends."""
 
-    def __init__(self, servers: int, tools: int, *, url: str = "", is_modern: bool = False, **settings: object) -> None:
+    def __init__(self, servers: int, tools: int, *, tree: Path = ROOT, url: str = "", is_modern: bool = False, **settings: object) -> None:
         """
         Args:
-            url: the one server is reached there, instead of being a process.
-            is_modern: the servers speak 2026-07-28 and nothing else.
+            tree: the source tree whose hub and bridge run.
+            url: the address of the one server, which then is no process.
+            is_modern: the servers speak only 2026-07-28.
             settings: more of the settings.
         """
         self.folder = Path(tempfile.mkdtemp(prefix="ttb"))
-        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)  # also where a row fails
+        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
         root = self.folder / ".tooltray"
         root.mkdir(mode=0o700)
-        self.environ = {**os.environ, "HOME": str(self.folder), "QT_QPA_PLATFORM": "offscreen"}
+        self.bridge = [PYTHON, "-I", "-S", str(tree / "desktop" / "tooltray_bridge" / "__main__.py")]
+        self.environ = {**os.environ, "HOME": str(self.folder), "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(tree / "desktop")}
         self.entries = {
             f"s{number}": {
                 "command": STUB[0],
@@ -52,9 +59,13 @@ class Home:
         self.config.write_text(json.dumps({"mcpServers": plain}))
         self.record = root / "run" / "hub.json"
 
+    def client(self, *, is_modern: bool = False) -> RawClient:
+        """Starts a bridge and returns its client."""
+        return RawClient(self.bridge, self.environ, is_modern=is_modern)
+
     @contextlib.contextmanager
-    def hub(self, command: Sequence[str] = ("-m", "tooltray", "serve")) -> Iterator[int]:
-        """A running hub; gives the pid of the hub itself."""
+    def hub(self, command: Sequence[str] = SERVE) -> Iterator[int]:
+        """Runs a hub; gives the pid of the hub itself."""
         started = subprocess.Popen([PYTHON, *command], env=self.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             wait_for(self.record.exists)
@@ -63,20 +74,39 @@ class Home:
             started.send_signal(signal.SIGTERM)
             started.wait(30)
 
-    def stop_hub(self) -> None:
-        subprocess.run([PYTHON, "-m", "tooltray", "stop"], env=self.environ, stdout=subprocess.DEVNULL, check=True)
-        wait_for(lambda: not self.record.exists())
+    def run(self, *words: str) -> str:
+        """Runs a command of Tooltray and returns its output."""
+        line = [PYTHON, "-m", "tooltray", *words]
+        return subprocess.run(line, env=self.environ, stdout=subprocess.PIPE, text=True, check=True).stdout
 
-    def remove(self) -> None:
-        shutil.rmtree(self.folder)
+    @contextlib.contextmanager
+    def client_without_hub(self) -> Iterator[RawClient]:
+        """Gives the client of a bridge that finds no hub; stops the hub that the bridge has started."""
+        client = self.client()
+        try:
+            yield client
+        finally:
+            wait_for(self.is_served)  # also where the bridge answered before the hub
+            client.close()
+            self.run("stop")
+            wait_for(lambda: not self.record.exists())
+
+    def is_served(self) -> bool:
+        """Returns whether a hub accepts bridges and answers them."""
+        with socket.socket(socket.AF_UNIX) as channel, contextlib.suppress(OSError):
+            channel.connect(str(self.record.with_name("hub.sock")))
+            request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
+            channel.sendall(b"%b\n%b\n" % (json.dumps(HELLO).encode(), json.dumps(request).encode()))
+            return bool(channel.recv(1))
+        return False
 
 
-def wait_for(condition: Callable[[], object], within_s: float = 60.0) -> None:
+def wait_for(condition: Callable[[], object], within_s: float = 60.0, every_s: float = 0.005) -> None:
     give_up_at = time.monotonic() + within_s
     while not condition():
         if time.monotonic() > give_up_at:
             raise TimeoutError("waited too long")
-        time.sleep(0.005)
+        time.sleep(every_s)
 
 
 def memory_mb(pid: int, kind: str = "VmRSS") -> float:
@@ -87,3 +117,27 @@ def memory_mb(pid: int, kind: str = "VmRSS") -> float:
 def cpu_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def thread_cpu_s(pid: int) -> dict[int, float]:
+    """Returns the processor time of each thread of a process; the main thread's id is the pid."""
+    found = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # a thread that has ended meanwhile
+            found[int(task.name)] = int((task / "schedstat").read_text().split()[0]) / 1e9
+    return found
+
+
+def medians(rounds: int, **measures: Callable[[], float | Sequence[float]]) -> dict[str, tuple[float, ...]]:
+    """Runs the measures in turn, round by round, so that a machine's drift hits all alike; returns the medians of each one's figures."""
+    runs: dict[str, list[tuple[float, ...]]] = {name: [] for name in measures}
+    for _ in range(rounds):
+        for name, measure in measures.items():
+            found = measure()
+            runs[name].append((found,) if isinstance(found, float) else tuple(found))
+    return {name: tuple(map(statistics.median, zip(*values, strict=True))) for name, values in runs.items()}
+
+
+def p50_p99(times: Sequence[float]) -> tuple[float, float]:
+    in_order = sorted(times)
+    return in_order[len(in_order) // 2], in_order[int(len(in_order) * 0.99)]

@@ -1,6 +1,7 @@
 """What one tool call costs the hub's own code: everything between an AI client's channel and a server's, in one process, without either.
 
-Usage: micro.py [--calls N] [--in-flight N] [--era legacy|modern] [--server-era legacy|modern] [--no-log] [--profile [SORT]]
+Usage: python -m tests.bench.micro [--calls N] [--in-flight N] [--era legacy|modern] [--server-era legacy|modern] [--no-log]
+       [--profile [SORT]]
 
 For judging a change on a machine on which others work: it prints the processor time that this thread used for a call (the fastest of many
 short rounds, which other programs disturb last), and with --profile the number of Python function calls, which nothing disturbs, and
@@ -19,9 +20,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-sys.path.insert(0, str(Path(__file__).parents[2] / "desktop"))
 
 from msgspec import Raw
 from tests.fakes import hub_parts

@@ -1,23 +1,20 @@
-"""What a key stroke in the search of the registry costs: a copy with 20,000 servers, searched as a person types, in a thread as in the hub.
+"""Measures what a key stroke in the search of the registry costs: a copy with 20,000 servers, searched as a person types.
 
-Usage: registry_search.py     prints one line of JSON: milliseconds until the answer (p50, p99, worst) and of a processor, megabytes on disk
-and in memory, seconds to write it
+Usage: python -m tests.bench.registry_search     prints JSON: p50 and p99 in ms until the answer
 
-The words are made up, but as often as words are: few of them stand in most servers. The queries are typed letter by letter, among them
-those that match thousands.
+The search runs in a thread, as in the hub. The words are made up, but as frequent as words are: few are in most servers. The queries
+are typed letter by letter, among them those that match thousands.
 """
 
 import asyncio
 import json
 import random
-import resource
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "desktop"))
+from tests.bench.machine import p50_p99
 
 from tooltray.sources.discovery.registry_index import Facts, IndexWriter, RegistryIndex
 
@@ -53,58 +50,30 @@ def entries(chance: random.Random) -> Iterator[bytes]:
         yield json.dumps({"server": {**entry, "packages": [{**package, "environmentVariables": inputs}]}}).encode()
 
 
-def write(path: Path) -> float:
+def write(path: Path) -> None:
     pages = list(entries(random.Random(15)))
-    began = time.perf_counter()
     with IndexWriter(path, is_new=True) as writer:
         for begin in range(0, SERVERS, PAGE):
             writer.put(pages[begin : begin + PAGE])
         writer.write_facts(Facts("https://r.example"))
-    return time.perf_counter() - began
 
 
-def processor_ms(index: RegistryIndex, text: str) -> float:
-    """What a search takes of a processor; other programs disturb that little."""
-    began = time.thread_time()
-    index.search(text, HITS)
-    return (time.thread_time() - began) * 1000
-
-
-async def typed(index: RegistryIndex) -> list[tuple[float, float]]:
-    """Milliseconds of each key stroke: until the answer, and of a processor."""
+async def type_queries(index: RegistryIndex) -> list[float]:
+    """Returns how long each key stroke waits for its answer, in ms."""
     spent = []
-    for query in QUERIES:
+    for query in QUERIES * ROUNDS:
         for end in range(1, len(query) + 1):
             began = time.perf_counter()
-            of_processor = await asyncio.to_thread(processor_ms, index, query[:end])
-            spent.append(((time.perf_counter() - began) * 1000, of_processor))
+            await asyncio.to_thread(index.search, query[:end], HITS)
+            spent.append((time.perf_counter() - began) * 1000)
     return spent
-
-
-def memory_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "registry.db"
-        written_s = write(path)
-        before = memory_mb()
-        strokes = [each for _ in range(ROUNDS) for each in asyncio.run(typed(RegistryIndex(path)))]
-        spent, of_processor = (sorted(each) for each in zip(*strokes, strict=True))
-        figures = {"p50": spent[len(spent) // 2], "p99": spent[int(len(spent) * 0.99)], "worst": spent[-1], "written_s": written_s}
-        print(
-            json.dumps(
-                figures
-                | {
-                    "processor_p50": of_processor[len(spent) // 2],
-                    "processor_worst": of_processor[-1],
-                    "disk_mb": path.stat().st_size / 1e6,
-                    "added_mb": memory_mb() - before,
-                    "strokes": len(spent),
-                }
-            )
-        )
+        write(path)
+        print(json.dumps(p50_p99(asyncio.run(type_queries(RegistryIndex(path))))))
 
 
 main()

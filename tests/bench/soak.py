@@ -1,6 +1,6 @@
 """A million calls: many AI clients, each with a bridge of its own, over many servers; does the hub stay as small as it was?
 
-Usage: soak.py [--calls N] [--bridges N] [--servers N]     prints a Markdown table; `make soak` runs it
+Usage: python -m tests.bench.soak [--calls N] [--bridges N] [--servers N]     prints a Markdown table; `make soak` runs it
 
 Each client keeps a few calls open and goes from server to server; now and then a call has a large argument or a large result. Every reply
 is checked: it answers a call that waits, once, and it is no error. Leaves nothing behind. Linux.
@@ -14,11 +14,8 @@ import selectors
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from machine import BRIDGE, Home, cpu_s, memory_mb
-from raw_client import RawClient
+from tests.bench.machine import Home, cpu_s, memory_mb
 
 IN_FLIGHT = 4  # of one client
 CHUNK_BYTES = 1 << 16
@@ -33,7 +30,7 @@ class SoakClient:
     """One AI client behind a bridge; the program, not this one, is what is measured, so it looks at the beginnings of replies only."""
 
     def __init__(self, home: Home, number: int) -> None:
-        raw = RawClient(BRIDGE, home.environ)
+        raw = home.client()
         raw.initialize()
         self._names = [name.encode() for name in raw.tools()]
         self.process, self._number = raw.process, number
@@ -160,7 +157,6 @@ def main() -> None:
             if client.process.poll() is None:
                 client.process.kill()
                 client.process.wait()
-        home.remove()
     print(f"Python {platform.python_version()}, {options.bridges} bridges, {options.servers} servers:\n")
     table.print()
 

@@ -21,7 +21,8 @@ async def test_every_change_of_a_server_is_told_with_its_whole_card(parts: HubPa
     assert states[:2] == [ServerState.STARTING, ServerState.RUNNING]
 
 
-async def test_calls_change_a_card_once_for_several_of_them(parts: HubParts) -> None:
+async def test_calls_change_a_card_once_for_several_of_them(parts: HubParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts.news, "_stats_told_after_s", 0.2)
     await parts.presenter.start_server("s")
     await parts.listed()
     told = len(parts.heard.of(ServerChanged))
