@@ -4,6 +4,7 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.journals import entry as journal_entry
 from tests.fakes.journals import written
