@@ -70,7 +70,10 @@ class EchoServer:
         pass
 
     def take(self, data: bytes | memoryview) -> None:
-        line = bytes(data)
+        for line in bytes(data).splitlines():
+            self._take_line(line)
+
+    def _take_line(self, line: bytes) -> None:
         if b'"tools/call"' not in line:
             self._greet(load(Raw(line)))
             return
