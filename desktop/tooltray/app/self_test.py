@@ -31,7 +31,3 @@ def main() -> int:
     """Reads names of modules from standard input, one a line; writes what failed and what was read, as JSON, to standard output."""
     json.dump({"failed": failed_imports(sys.stdin.read().split()), "resources": digests()}, sys.stdout)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
