@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT / "packaging"))
 sys.path.insert(0, str(ROOT / "desktop"))
 
 import debian  # noqa: E402
+import icu_data  # noqa: E402
 import manual  # noqa: E402
 from scripts.licences import licence, shipped  # noqa: E402
 
@@ -78,6 +79,8 @@ def freeze() -> Path:
     add_fonts(frozen / "_internal" / "tooltray" / "_resources" / "fonts")
     (frozen / "LICENCES.txt").write_text(licences())
     if sys.platform == "linux":
+        [data] = (frozen / "_internal" / "PySide6" / "Qt" / "lib").glob("libicudata.so.*")
+        icu_data.shrink(data)
         debian.without_build_paths(frozen)
     return frozen
 
@@ -97,6 +100,7 @@ def licences() -> str:
         parts[name] = "\n".join(licence_texts(name)) or licence(importlib.metadata.metadata(name))
     for name in OF_QT:
         parts[f"Qt, PySide6: {name}"] = (DEBIAN / "usr/share/common-licenses" / name).read_text()
+    parts["tiktoken"] = (ROOT / "resources/tokenizer/LICENCE.txt").read_text()
     for package in FONTS:
         parts[package] = (DEBIAN / "usr/share/doc" / package / "copyright").read_text()
     parts["Python"] = "\n".join(
@@ -109,7 +113,9 @@ def licence_of_parts() -> dict[str, str]:
     """The SPDX expression of each part of the app."""
     fonts = dict.fromkeys(FONTS, "OFL-1.1")
     return (
-        {name: licence(importlib.metadata.metadata(name)) for name in parts_of_app()} | fonts | {"Python": "PSF-2.0", "Qt": "LGPL-3.0-only"}
+        {name: licence(importlib.metadata.metadata(name)) for name in parts_of_app()}
+        | fonts
+        | {"tiktoken": "MIT", "Python": "PSF-2.0", "Qt": "LGPL-3.0-only"}
     )
 
 
@@ -189,7 +195,7 @@ def make_deb(frozen: Path) -> Path:
     write(tree / "DEBIAN/control", debian.control(VERSION, architecture, size_kb))
     settle(tree)
     deb = DIST / f"tooltray_{VERSION}_{architecture}.deb"
-    run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(tree), str(deb), SOURCE_DATE_EPOCH=str(epoch()))
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z9", "--build", str(tree), str(deb), SOURCE_DATE_EPOCH=str(epoch()))
     return deb
 
 

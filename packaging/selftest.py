@@ -1,13 +1,15 @@
 """Installs and uses the packages in `dist/`: `make package-test`, or `python packaging/selftest.py [PART ...]`.
 
-The parts: `lintian` looks at the Debian package; `twice` makes the packages once more in another folder and compares; `wheel` installs the
-wheel with uv and with pipx; `bookworm`, `trixie` install the others in a bare Debian of that name. Without arguments: all of them.
+The parts: `complete` looks for what the freezer has forgotten; `lintian` looks at the Debian package; `twice` makes the packages once more
+in another folder and compares; `wheel` installs the wheel with uv and with pipx; `bookworm`, `trixie` install the others in a bare Debian
+of that name. Without arguments: all of them.
 
 Runs as root, with the Python of .venv. mmdebstrap makes the Debian, which has neither Python nor a compiler; packaging/linux/in_debian.sh
 works in it. Programs started there have a process namespace and a folder of their own, which are removed afterwards.
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -60,6 +62,31 @@ def make_twice(place: Path) -> None:
     for ours in (*DIST.glob("*.deb"), *DIST.glob("*.whl"), *DIST.glob("tooltray-*[0-9].tar.gz")):
         if digest(ours) != digest(made / ours.name):
             raise Failed(f"{ours.name} is another one when it is made twice")
+
+
+def check_complete(_: Path) -> None:
+    """The frozen program imports every module of ours, reads every resource as it is in the checkout, and counts tokens."""
+    desktop, resources = ROOT / "desktop", ROOT / "resources"
+    files = [
+        path.relative_to(desktop).with_suffix("") for name in ("tooltray", "tooltray_watch") for path in desktop.glob(f"{name}/**/*.py")
+    ]
+    modules = [".".join(file.parts).removesuffix(".__init__") for file in files if file.name != "__main__" and not is_for_others(file)]
+    found = json.loads(run_frozen("tooltray.app.self_test", "\n".join(modules)))
+    wanted = {path.relative_to(resources).as_posix(): digest(path) for path in resources.rglob("*") if path.is_file()}
+    if wrong := [*found["failed"].items(), *(wanted.items() - found["resources"].items())]:
+        raise Failed(f"not in the frozen program, or broken there: {wrong}")
+    if (counted := run_frozen("tooltray.catalogue.token_counts", '["hello world"]')) != "[2]":
+        raise Failed(f"tokens of 'hello world': {counted}")
+
+
+def is_for_others(file: Path) -> bool:
+    """Whether a module is for Windows, or for the extra `otlp`, which a frozen app does not have."""
+    return "win32" in file.parts or file.name.endswith("_windows") or file.name == "otlp_sender"
+
+
+def run_frozen(module: str, given: str) -> str:
+    command = [ROOT / "build" / "package" / "tooltray" / "tooltray", "run-module", module]
+    return subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def digest(file: Path) -> str:
@@ -175,6 +202,7 @@ class Icons(threading.Thread):
 
 
 PARTS: Mapping[str, Callable[[Path], None]] = {
+    "complete": check_complete,
     "lintian": check_with_lintian,
     "twice": make_twice,
     "wheel": install_wheel,

@@ -16,6 +16,7 @@ from pathlib import Path
 RUN_MODULE = "run-module"
 """The first argument of a frozen `tooltray` that is to run one of MODULES: it has no interpreter that takes `-m`."""
 MODULES = (
+    "tooltray.app.self_test",
     "tooltray.catalogue.token_counts",
     "tooltray.cli.hubs",
     "tooltray.foundation.platform.win32.ctrl_break",

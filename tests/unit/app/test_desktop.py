@@ -1,5 +1,7 @@
 """What the desktop looks at before it loads a window system."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,12 @@ def test_what_cannot_be_written_is_said_again_by_the_next_start_only(tmp_path: P
     said = OneTimeNotices(path)
     assert [said.is_first("closed"), said.is_first("closed")] == [True, False]
     assert OneTimeNotices(path).is_first("closed")
+
+
+def test_pyside_reads_no_source_of_what_is_imported_after_it() -> None:
+    code = "import linecache, PySide6.QtCore; from tooltray.app import desktop; desktop.skip_sources(); linecache.clearcache()"
+    left = subprocess.run(
+        [sys.executable, "-c", f"{code}; import wave; print(len(linecache.cache))"], capture_output=True, text=True, check=True
+    )
+
+    assert left.stdout == "0\n"

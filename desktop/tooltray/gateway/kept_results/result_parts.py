@@ -1,7 +1,7 @@
 """Splits the result of a tool into the parts that a model reads, in order and with sizes.
 
 Parts are views of the result's own bytes, and strings are decoded piece by piece: a text of 100 MB is never a Python string. Tokens of
-pages are estimated: a tokenizer needs a process of its own with 100 MB of memory.
+pages are estimated: a tokenizer needs a process of its own.
 """
 
 import json
