@@ -38,3 +38,12 @@ def test_where_the_methods_of_the_four_classes_are_is_true() -> None:
         assert named
         for kind, method in named:
             assert hasattr(getattr(module, kind), method or "__init__"), (file, kind, method)
+
+
+def test_the_files_that_the_page_names_for_what_one_looks_for_are_there() -> None:
+    table = house_image().PAGE.read_text("utf-8").partition("## Where is …?")[2].partition("\n## ")[0]
+    named = re.findall(r"`([\w./-]+\.(?:py|json|spec))`", table)
+    known = {str(path.relative_to(ROOT)) for folder in ("desktop", "packaging", "resources") for path in (ROOT / folder).rglob("*.*")}
+    known |= {path.name for path in ROOT.glob("*.spec")}
+    assert len(named) > 30
+    assert [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in known)] == []
