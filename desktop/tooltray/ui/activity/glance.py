@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -67,12 +67,16 @@ class WorkingNow(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setFixedHeight(FOOT)
-        line = row(self, margins=(18, 0, 18, 0), spacing=8)
+        self._line = line = row(self, margins=(18, 0, 6, 0), spacing=8)
         self._icon = Icon(theme, "state-off", 14, "neutral", "surface")
         line.addWidget(self._icon)
         self._words = ElidedLabel(theme, "", "caption", "secondary")
         line.addWidget(self._words, 1)
         self.show_calls(None)
+
+    def hold(self, notice: QWidget) -> None:
+        """Takes a notice, at its right."""
+        self._line.addWidget(notice, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def show_calls(self, calls: Sequence[CallNow] | None) -> None:
         """Shows calls, the longest first; None: not known."""
