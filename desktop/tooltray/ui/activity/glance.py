@@ -116,7 +116,7 @@ class GlancePanel(Surface):
         layout = column(self)
         top = column(margins=(18, 12, 18, 6), spacing=6)
         numbers = row(spacing=24)
-        self._calls, self._failures = Figure(theme, tr("calls")), Figure(theme, tr("failed or refused"))
+        self._calls, self._failures = Figure(theme, tr("calls")), Figure(theme, tr("failed"))
         self._p50, self._p95, self._tokens = Figure(theme, "p50"), Figure(theme, "p95"), Figure(theme, tr("≈ tokens"))
         self._p50.setToolTip(tr("Half of the calls took less"))
         self._p95.setToolTip(tr("One call in twenty took longer"))
@@ -193,7 +193,7 @@ def _bar(point: ActivityPoint, now: datetime) -> Bar:
         words = tr("{span}: no calls", span=span)
     elif point.failures:
         words = tr(
-            "{span}: {calls} calls, {failed} failed or refused, p95 {p95}",
+            "{span}: {calls} calls, {failed} failed, p95 {p95}",
             span=span,
             calls=number(point.calls),
             failed=number(point.failures),
