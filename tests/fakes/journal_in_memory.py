@@ -122,4 +122,4 @@ def _matches(filter: ActivityFilter | None, each: ActivityEntry) -> bool:
 def _summed(heap: Sequence[ActivityEntry]) -> tuple[int, int, int, float | None, float | None]:
     times = sorted(each.duration_s * 1000 for each in heap)
     p50, p95 = (median(times), times[int(len(times) * 0.95)]) if times else (None, None)
-    return len(heap), sum(each.outcome in ("error", "refused") for each in heap), sum(each.tokens for each in heap), p50, p95
+    return len(heap), sum(each.outcome == "error" for each in heap), sum(each.tokens for each in heap), p50, p95

@@ -4,11 +4,11 @@ import time
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QPlainTextEdit
 from tests.fakes.desk import Desk, until
-from tests.fakes.journal_in_memory import JournalInMemory
+from tests.fakes.journal_in_memory import JournalInMemory, entry
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import button, cells, control, drawn, table, words
 from tests.ui.test_accessibility import nameless
@@ -62,6 +62,20 @@ async def opened(desk: Desk) -> ApprovalsTab:
 
 def waiting(**fields: object) -> ApprovalSnapshot:
     return replace(CALL, **{"ends_at": time.time() + 60, **fields})
+
+
+async def test_a_call_that_begins_to_wait_moves_no_row_under_the_pointer(theme: Theme) -> None:
+    async with Desk(JournalInMemory([server("files")], journal=[entry(1)]), theme) as desk:
+        await desk.window.build_pages()
+        desk.window.open_page("activity")
+        calls = desk.activity.calls
+        await until(lambda: calls.list.table.activity.rowCount() == 1)
+        before = calls.list.table.mapTo(calls, QPoint())
+        desk.engine.ask_approval(waiting())
+        await until(lambda: "1 approval waits for you" in drawn(calls))
+        calls.grab()  # everything has its place
+        assert calls.list.table.mapTo(calls, QPoint()) == before
+        assert calls.waiting.visibleRegion().boundingRect() == calls.waiting.rect()
 
 
 async def test_a_call_that_waits_is_counted_before_anybody_looks_and_answered_in_its_sheet(theme: Theme) -> None:

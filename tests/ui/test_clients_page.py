@@ -114,6 +114,20 @@ async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(
         assert "1 connected" in words(page)
 
 
+async def test_bars_compare_what_clients_read_though_servers_of_a_project_make_more_of_all_tools(theme: Theme) -> None:
+    fake = engine((FIRST,))
+    costs = {"s1": ToolCosts("o200k", 4_000, 4_000, ())}
+    fake.costs = ToolCosts("o200k", 2_000, 2_000, ())
+    fake.get_tool_costs = lambda client, session: costs.get(session, fake.costs)
+    async with Desk(fake, theme) as desk:
+        table = (await opened(desk)).table
+        shares = {
+            name: table.model().index(place(desk.clients, name), CONTEXT).data(Qt.ItemDataRole.UserRole)[0]
+            for name in ("Claude Code", "Cursor")
+        }
+        assert shares == {"Claude Code": 1.0, "Cursor": 0.5}
+
+
 async def test_clients_that_are_not_installed_are_folded(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)

@@ -177,6 +177,27 @@ def test_a_choice_that_has_room_shows_its_words_whole(window: Window, theme: The
         assert choice.shown_in(choice.sizeHint().width()) == title
 
 
+def test_tab_into_a_page_that_is_scrolled_down_scrolls_to_what_gets_the_focus(window: Window) -> None:
+    area, content = PageScroll("Area"), QWidget()
+    fields = [QLineEdit("npx") for _ in range(20)]
+    lines = QVBoxLayout(content)
+    for field in fields:
+        lines.addWidget(field)
+    area.setWidget(content)
+    window.layout().addWidget(area)
+    window.resize(300, 300)
+    QApplication.processEvents()
+    bar = area.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert not fields[0].visibleRegion().boundingRect().isValid()
+    window.save.setFocus()
+    assert window.tabs(1) == [fields[0]]
+    assert fields[0].visibleRegion().boundingRect() == fields[0].rect()
+    window.first.setFocus()
+    assert window.tabs(1, Qt.Key.Key_Backtab) == [fields[-1]]
+    assert fields[-1].visibleRegion().boundingRect() == fields[-1].rect()
+
+
 def test_what_tab_goes_past_is_not_taken_for_garbage(window: Window, theme: Theme) -> None:
     area, gone = PageScroll("Area"), list[str]()
     area.destroyed.connect(lambda: gone.append("the area"))

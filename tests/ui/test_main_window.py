@@ -459,6 +459,19 @@ async def test_stopping_a_server_can_be_undone_for_a_while(theme: Theme) -> None
         await until(lambda: desk.card("a").server.state is ServerState.RUNNING)
 
 
+async def test_undo_of_a_stop_goes_once_the_server_is_started_in_another_way(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b", ServerState.STOPPED)]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        control(desk.card("a"), "Use a").click()
+        await until(lambda: toasts(desk) == ["a is stopped"])
+        control(desk.card("b"), "Use b").click()
+        await desk.asked("start_server", "b")
+        assert toasts(desk) == ["a is stopped"]
+        control(desk.card("a"), "Use a").click()
+        await desk.asked("start_server", "a")
+        assert toasts(desk) == []
+
+
 @pytest.mark.parametrize(("is_default", "text"), [(True, "a starts when a client needs it"), (False, "a starts with Tooltray")])
 async def test_when_a_server_starts_from_now_on_is_said(theme: Theme, is_default: bool, text: str) -> None:
     async with Desk(FakePresenter([server("a", is_default=is_default)]), theme) as desk:

@@ -99,7 +99,7 @@ async def test_broken_json_is_marked_in_its_line_and_the_form_waits(theme: Theme
 async def test_a_slip_is_said_at_its_field(theme: Theme) -> None:
     async with opened(theme) as (_, view):
         typed(view, {**ENTRY, "idleStop": -1})
-        assert "must be more than 0" in words(view.form.field("idleStop"))
+        assert "Must be more than 0" in words(view.form.field("idleStop"))
         assert not control(view, "Test").isEnabled()
 
 

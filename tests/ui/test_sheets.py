@@ -146,6 +146,23 @@ async def test_escape_asks_before_what_was_typed_or_pasted_is_lost(theme: Theme,
         await until(lambda: desk.window.sheet is None)
 
 
+@pytest.mark.parametrize("name", ["Close", "Cancel"])
+async def test_a_button_that_closes_a_sheet_asks_as_escape_does(theme: Theme, name: str) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.page.add()
+        sheet = opened(desk)
+        field = sheet.panel.findChild(CodeView)
+        await until(field.hasFocus)
+        QTest.keyClicks(field, "npx a")
+        control(sheet, name).click()
+        await until(control(sheet, "Keep editing").hasFocus)
+        control(sheet, "Discard").click()
+        await until(lambda: desk.window.sheet is None)
+        desk.page.add()
+        control(opened(desk), name).click()
+        await until(lambda: desk.window.sheet is None)
+
+
 async def test_escape_closes_a_sheet_at_once_where_nothing_that_was_typed_is_left(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.page.add()

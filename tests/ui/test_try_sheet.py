@@ -12,7 +12,7 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory, response, text
 from tests.ui.browser import Browser
-from tests.ui.seen import button, text_field, words
+from tests.ui.seen import button, control, text_field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
@@ -140,6 +140,18 @@ async def test_a_question_that_nobody_sees_in_place_comes_over_the_window(theme:
         await until(lambda: "Sure?" in words(panel))
         panel.close_requested.emit()
         await until(lambda: isinstance(desk.window.context.sheets.panel, QuestionPanel))
+
+
+async def test_the_button_that_closes_the_sheet_asks_before_arguments_are_lost(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, _ = await opened(desk)
+        sheet = desk.window.sheet
+        QTest.keyClicks(text_field(panel, "path"), "/b")
+        control(panel, "Close").click()
+        await until(lambda: "Discard what you have typed?" in words(sheet))
+        assert panel.isVisible()
+        button(sheet, "Discard").click()
+        await until(lambda: desk.window.sheet is None)
 
 
 async def test_closing_the_sheet_gives_the_call_up(theme: Theme) -> None:

@@ -183,7 +183,7 @@ class ActivityPoint(msgspec.Struct, frozen=True):
 
     at: float
     calls: int = 0
-    failures: int = 0  # of them: errors, refusals
+    failures: int = 0  # of them; a call that was refused is none
     tokens: int = 0
     p50_ms: float | None = None
     p95_ms: float | None = None

@@ -1,4 +1,4 @@
-"""Statistics of calls: numbers, failures and durations; by period, by server, client or tool.
+"""Statistics of calls: numbers, failures and durations; by period, by server, client or tool. A call that was refused has not failed.
 
 SQLite computes them without Python's lock, so that a hub that answers calls meanwhile is not delayed. Percentiles come from buckets of
 durations, sixteen for each doubling: they are correct within 2.2 %.
@@ -20,11 +20,11 @@ GROUPS = {"server": "server", "client": "client", "tool": "server || ' ' || tool
 BUCKETS = 16  # for each doubling of a duration
 SHORTEST_S = 1e-6
 _COUNTED = """
-SELECT {group} AS part, bucket, count(*), sum(outcome IN ('error', 'refused')), sum(tokens), max(at)
+SELECT {group} AS part, bucket, count(*), sum(outcome = 'error'), sum(tokens), max(at)
 FROM entries WHERE {where} AND kind = 'call' GROUP BY part, bucket ORDER BY part, bucket
 """
 _USES = """
-SELECT server, tool, client, count(*), sum(outcome IN ('error', 'refused')), max(at) FROM entries WHERE {where} AND kind = 'call'
+SELECT server, tool, client, count(*), sum(outcome = 'error'), max(at) FROM entries WHERE {where} AND kind = 'call'
 GROUP BY server, tool, client
 """
 

@@ -34,17 +34,17 @@ from tooltray.ui.widgets.surface import Surface, column, row
 NOW_EVERY_MS = 1000  # who is working
 
 
-class WaitingLine(QWidget):
-    """A line that leads to the approvals that wait, hidden while none does."""
+class WaitingLine(Surface):
+    """A line that leads to the approvals that wait, hidden while none does. It has its place in the foot of the overview: what is below
+    must not move under the pointer.
+    """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        box = Surface(theme, "warning.subtle", None, "m")
-        column(self, margins=(24, 12, 24, 0)).addWidget(box)
-        line = row(box, margins=(14, 6, 10, 6), spacing=10)
+        super().__init__(theme, "warning.subtle", None, "m")
+        line = row(self, margins=(10, 1, 1, 1), spacing=8)
         line.addWidget(Icon(theme, "state-waiting", 14, "warning", "warning.subtle"))
         self._words = Label(theme, "", "caption_strong")
-        line.addWidget(self._words, 1)
+        line.addWidget(self._words)
         self.review = Button(theme, tr("Review…"), small=True)
         line.addWidget(self.review)
         self.hide()
@@ -71,6 +71,7 @@ class CallsTab(Page):
         self.glance = GlancePanel(theme)
         self.glance.stretch_chosen.connect(self._on_stretch)
         self.waiting = WaitingLine(theme)
+        self.glance.working.hold(self.waiting)
         self.waiting.review.clicked.connect(partial(context.go, Activity("approvals")))
         self.list = ActivityList(context, ActivityFilter(), partial(self._notice.show_problem, "list"))
         self.list.entry_chosen.connect(self._on_chosen)
@@ -100,7 +101,6 @@ class CallsTab(Page):
         top = column(margins=(24, 16, 24, 0))
         top.addWidget(self.glance)
         layout.addLayout(top)
-        layout.addWidget(self.waiting)
         self.list.tools.addWidget(self.filters.add)
         self.list.tools.addStretch(1)
         self._hold = Button(self._theme, tr("Pause list"), "ghost", "pause", small=True)

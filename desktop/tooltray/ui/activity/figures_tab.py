@@ -199,7 +199,7 @@ class FiguresTab(Page):
     def _draw(self, points: Sequence[ActivityPoint]) -> None:
         calls, failed = sum(point.calls for point in points), sum(point.failures for point in points)
         name = one_line(client_words(self._chosen), LONGEST) if self._chosen else tr("All together")
-        self._name.set_text(tr("{name}: {calls} calls, {failed} failed or refused", name=name, calls=number(calls), failed=number(failed)))
+        self._name.set_text(tr("{name}: {calls} calls, {failed} failed", name=name, calls=number(calls), failed=number(failed)))
         now = datetime.now()
         is_day = SPANS[self._span.current] == DAY_S
         times = [f"{datetime.fromtimestamp(point.at):%H:%M}" if is_day else moment(point.at, now) for point in points]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -67,12 +67,16 @@ class WorkingNow(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setFixedHeight(FOOT)
-        line = row(self, margins=(18, 0, 18, 0), spacing=8)
+        self._line = line = row(self, margins=(18, 0, 6, 0), spacing=8)
         self._icon = Icon(theme, "state-off", 14, "neutral", "surface")
         line.addWidget(self._icon)
         self._words = ElidedLabel(theme, "", "caption", "secondary")
         line.addWidget(self._words, 1)
         self.show_calls(None)
+
+    def hold(self, notice: QWidget) -> None:
+        """Takes a notice, at its right."""
+        self._line.addWidget(notice, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def show_calls(self, calls: Sequence[CallNow] | None) -> None:
         """Shows calls, the longest first; None: not known."""
@@ -112,7 +116,7 @@ class GlancePanel(Surface):
         layout = column(self)
         top = column(margins=(18, 12, 18, 6), spacing=6)
         numbers = row(spacing=24)
-        self._calls, self._failures = Figure(theme, tr("calls")), Figure(theme, tr("failed or refused"))
+        self._calls, self._failures = Figure(theme, tr("calls")), Figure(theme, tr("failed"))
         self._p50, self._p95, self._tokens = Figure(theme, "p50"), Figure(theme, "p95"), Figure(theme, tr("≈ tokens"))
         self._p50.setToolTip(tr("Half of the calls took less"))
         self._p95.setToolTip(tr("One call in twenty took longer"))
@@ -189,7 +193,7 @@ def _bar(point: ActivityPoint, now: datetime) -> Bar:
         words = tr("{span}: no calls", span=span)
     elif point.failures:
         words = tr(
-            "{span}: {calls} calls, {failed} failed or refused, p95 {p95}",
+            "{span}: {calls} calls, {failed} failed, p95 {p95}",
             span=span,
             calls=number(point.calls),
             failed=number(point.failures),

@@ -79,7 +79,7 @@ class DecisionSheet(SheetView):
         super().__init__(context, shipped(entry.what), SHEET_WIDTH)
         about = [(tr("Answer"), answer_words(entry)), (tr("When"), whole_time(entry.at)), (tr("By"), way_words(entry)), *facts(entry)]
         self.body.addWidget(facts_box(context.theme, about, has_words=True))
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
 
 
 def answer_words(entry: AuditEntry) -> str:

@@ -130,7 +130,7 @@ class _GrantView(SheetView):
         remove.clicked.connect(self._on_revoke)
         self.buttons.addWidget(remove)
         self.buttons.addStretch(1)
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
 
     def _on_revoke(self) -> None:
         self._revoke(self._grant.id)

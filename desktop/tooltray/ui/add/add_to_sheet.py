@@ -28,7 +28,7 @@ class AddToSheet(SheetView):
         self._place = column()
         self.body.addLayout(self._place)
         self._place.addWidget(Label(theme, tr("One moment…"), "caption", "muted"))
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
         self.reading(self._read)()
 
     async def _read(self) -> None:

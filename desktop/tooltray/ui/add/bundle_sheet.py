@@ -80,7 +80,7 @@ class ReadingBundleSheet(SheetView):
         self.body.addWidget(CodeLabel(theme, visible_path(source), "secondary"))
         self._words = Label(theme, tr("Reading it. Nothing of it is started."), "body", "secondary", wrap=True)
         self.body.addWidget(self._words)
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
         self.reading(self._read)()
 
     async def _read(self) -> None:

@@ -63,7 +63,7 @@ class ReviewSheet(SheetView):
         self._boxes = column(spacing=8)
         lines.addLayout(self._boxes)
         self.body.addWidget(self._what)
-        self.cancel = self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.cancel = self.add_button(tr("Cancel"), self.leave)
         self._go = self.add_button(word, self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
         add_accept_keys(self, self._on_go)

@@ -55,7 +55,7 @@ class AllowToolsSheet(SheetView):
         self._read = read
         self._add_choices(clients)
         self._add_preview()
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self._go = self.add_button(tr("Allow"), self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
         self._go.setEnabled(False)

@@ -32,7 +32,9 @@ SOON_S = 7 * DAY_S  # what ends later is said by its day
 PLACES = ("path", "file_path", "filepath", "filename", "file", "source", "destination", "directory", "folder", "dir")
 COMMANDS = ("command", "cmd")
 """Arguments that say what a call is about, by the names that servers give them."""
+MAKES_FOLDER = re.compile(r"(create|make)[^a-z]?(dir(s|ectory|ectories)?|folders?)(?![a-z])|mkdir", re.IGNORECASE)
 VERBS: tuple[tuple[Sequence[str], str, Sequence[str], Callable[[str], Phrase]], ...] = (
+    (("mkdir",), "write", PLACES, lambda object: Phrase("Create {object}?", object=object)),
     (("write", "create", "save"), "write", PLACES, lambda object: Phrase("Write {object}?", object=object)),
     (
         ("edit", "update", "modify", "patch", "replace", "append", "insert"),
@@ -66,7 +68,8 @@ def question(request: ApprovalSnapshot) -> str:
 
 def _deed(request: ApprovalSnapshot) -> str:
     """Returns the question with its verb and object; empty where the name says no verb of ours, or the arguments no object."""
-    word = re.split(r"[^a-z]|(?<=[a-z])(?=[A-Z])", request.tool, maxsplit=1)[0]
+    first = re.split(r"[^a-z]|(?<=[a-z])(?=[A-Z])", request.tool, maxsplit=1)[0]
+    word = "mkdir" if MAKES_FOLDER.match(request.tool) else first
     for words, category, names, asked in VERBS:
         if word in words and category == request.category and (found := told(request, names)):
             object = _short(found if names is COMMANDS else PurePosixPath(found.replace("\\", "/")).name or found)

@@ -61,7 +61,7 @@ class ToolSheet(SheetView):
         activity.clicked.connect(self._on_activity)
         self.buttons.addWidget(activity)
         self.buttons.addStretch(1)
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
         self.show_tool(of)
 
     def show_tool(self, of: ToolRow) -> None:

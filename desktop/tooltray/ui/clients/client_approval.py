@@ -194,7 +194,7 @@ class DefaultsSheet(SheetView):
         self.body.addWidget(self._text)
         self._asking = AskingSection(self)
         self.body.addWidget(self._asking)
-        self.set_first_focus(self.add_button(tr("Close"), self.close_requested.emit))
+        self.set_first_focus(self.add_button(tr("Close"), self.leave))
 
     async def read(self) -> None:
         """Reads the defaults, and shows them."""

@@ -132,7 +132,7 @@ class EditsSheet(SheetView):
         self.blocks: list[EditBlock] = []
         text = tr("This is all that changes. Secrets are covered here. A copy of each file is kept for 30 days, for Undo.")
         self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
-        self._cancel = self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._cancel = self.add_button(tr("Cancel"), self.leave)
         self.set_first_focus(self._cancel)
         self._go = self.add_button("", self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")

@@ -25,6 +25,7 @@ class ClientRow(msgspec.Struct, frozen=True):
         sessions: the open ones.
         tokens: of the definitions in its context; None: not known, or it does not use Tooltray.
         whole: the tokens of all tools of all servers.
+        most: the largest number of tokens of all rows; so that their bars compare them.
     """
 
     key: str
@@ -34,6 +35,7 @@ class ClientRow(msgspec.Struct, frozen=True):
     sessions: tuple[SessionSnapshot, ...] = ()
     tokens: int | None = None
     whole: int = 0
+    most: int = 1
 
     @property
     def is_here(self) -> bool:

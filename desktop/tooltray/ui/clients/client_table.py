@@ -190,7 +190,7 @@ def _others(row: OtherClients) -> str:
 
 
 def _bar(row: ClientRow) -> tuple[float, str, str]:
-    return NO_BAR if row.tokens is None else (row.share, "chart.p50", f"{row.tokens:,}")
+    return NO_BAR if row.tokens is None else (row.tokens / row.most, "chart.p50", f"{row.tokens:,}")
 
 
 def _profile(row: ClientRow) -> str:

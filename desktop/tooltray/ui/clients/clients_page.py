@@ -196,6 +196,8 @@ class ClientsPage(Page):
         scan = self.context.scans.scan
         listed, others = client_rows(self._kinds, self._sessions, scan)
         listed = [self._with_tokens(each) if each.uses_tooltray else each for each in listed]
+        most = max((max(each.tokens or 0, each.whole) for each in listed), default=0) or 1
+        listed = [replace(each, most=most) for each in listed]
         self.rows = [*listed, *others]
         fold = [OtherClients(len(others), self._is_unfolded)] if others else []
         self.table.set_profiles(self.profile_names)

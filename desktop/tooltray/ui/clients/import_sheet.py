@@ -294,7 +294,7 @@ class ImportSheet(SheetView):
             self._cancel.setText(tr("Cancelling…"))
             self.run(self.hub.ai_clients.cancel_import(), show=super().show_problem)
         else:
-            self.close_requested.emit()
+            self.leave()
 
     # how it goes
 

@@ -147,7 +147,7 @@ class ProfileSheet(SheetView):
             self._remove.clicked.connect(self._on_remove)
             self.buttons.addWidget(self._remove)
             self.buttons.addStretch(1)
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self._save = self.add_button(tr("Save"), self._on_save, "primary")
         self._save.setToolTip("Ctrl+Enter")
         add_accept_keys(self, self._on_save)
@@ -275,7 +275,7 @@ class ProfilesSheet(SheetView):
         self.body.addWidget(Label(self._theme, what_a_profile_is(), "body", "secondary", wrap=True))
         self._lines = column()
         self.body.addLayout(self._lines)
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
         new = self.add_button(tr("New profile…"), lambda: page.open_profile(None), "primary", "plus")
         self.set_first_focus(new)
 

@@ -99,7 +99,7 @@ class ReadyAnswersSheet(SheetFrame):
         self.body.addWidget(self._more)
         for answer in answers:
             self._add(answer)
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self._save = self.add_button(tr("Save"), self._on_save, "primary")
         self._save.setToolTip("Ctrl+Enter")
         add_accept_keys(self, self._on_save)

@@ -55,7 +55,7 @@ class FileSheet(SheetView):
         place.clicked.connect(lambda: context.wishes.file_place_requested.emit(self.path))
         self.buttons.addWidget(place)
         self.buttons.addStretch(1)
-        self.set_first_focus(self.add_button(tr("Close"), self.close_requested.emit))
+        self.set_first_focus(self.add_button(tr("Close"), self.leave))
         self._open = self.add_button(tr("Open the file"), lambda: context.wishes.file_requested.emit(self.path), "primary", "external")
         self.set_file(file)
 
@@ -113,7 +113,7 @@ class ReloadSheet(SheetView):
         column(box, margins=(14, 1, 14, 1)).addWidget(table)
         self.body.addWidget(box)
         box.setVisible(bool(changes))
-        self.set_first_focus(self.add_button(tr("Cancel") if self._can_go else tr("Close"), self.close_requested.emit))
+        self.set_first_focus(self.add_button(tr("Cancel") if self._can_go else tr("Close"), self.leave))
         self._go = self.add_button(tr("Reload now"), self._on_go, "primary")
         self._go.setVisible(self._can_go)
 

@@ -10,7 +10,9 @@ from typing import cast
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.entries import EntryError
+from tooltray.ui import problem_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets
 from tooltray.ui.schema_form.leaves import json_fault, read_json, read_number, text_line
@@ -322,7 +324,7 @@ class EntryForm(QWidget):
         for each in self._rows:
             path = path_in(self._entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
-            each.show_fault(say(found.message) if found is not None else "")
+            each.show_fault(problem_words.title(Problem(found.message)) if found is not None else "")
         self._show_faults()
 
     def field(self, *path: str) -> EntryFieldRow:

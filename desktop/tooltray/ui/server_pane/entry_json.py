@@ -135,7 +135,7 @@ class SaveSheet(SheetFrame):
         else:
             self.body.addWidget(Label(theme, tr("Nothing changes in the file."), "body", "secondary"))
         self._save = save
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
         button = self.add_button(tr("Save"), self._on_save, "primary")
         button.setEnabled(preview.problem is None and not preview.slips)
         self.set_first_focus(button)

@@ -68,7 +68,7 @@ class ToolWordsSheet(SheetView):
         self._reset.clicked.connect(lambda: self.run(self._store({}, None)))
         self.buttons.addWidget(self._reset)
         self.buttons.addStretch(1)
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self._save = self.add_button(tr("Save"), self._on_save, "primary")
         self._save.setToolTip("Ctrl+Enter")
         self._save.setEnabled(False)  # until it is known what stands in the settings

@@ -43,7 +43,7 @@ class DuplicateSheet(SheetView):
             "It has the same settings, rules and secrets, and starts when it is used. Its settings open next, for an account of its own."
         )
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self._go = self.add_button(tr("Duplicate"), self._on_duplicate, "primary")
         QShortcut(QKeySequence("Ctrl+Return"), self, self._on_duplicate).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.set_first_focus(self._field)

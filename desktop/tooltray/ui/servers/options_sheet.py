@@ -58,7 +58,7 @@ class OptionsSheet(SheetView):
         if is_of_file(server):
             waiting.hide()  # only the settings have arguments for a project
             self.body.addWidget(Label(theme, change_there(server), "caption", "muted", wrap=True))
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
         self.set_cost(cost)
         self._draw()
         context.servers.server_changed.connect(self._on_server_changed)

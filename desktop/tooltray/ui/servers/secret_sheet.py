@@ -19,7 +19,7 @@ class SecretSheet(SheetView):
         entry = SecretEntry(context, secret)
         entry.stored.connect(self._on_stored)
         self.body.addWidget(entry)
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self.set_first_focus(entry)
 
     def _on_stored(self) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
+from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import HUB, SERVER
@@ -15,7 +16,6 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.add.add_to_sheet import AddToSheet
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
@@ -28,6 +28,7 @@ from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.sign_in_sheet import SignInAddressSheet
 from tooltray.ui.servers.why_sheet import WhySheet
+from tooltray.ui.widgets.toast import Toast
 
 
 class ServersShown(Protocol):
@@ -57,6 +58,7 @@ class ServerVerbs(QObject, View):
         self.context, self._page = context, page
         self._signing_in: set[str] = set()  # whose outcome is waited for
         self._cancelled: set[str] = set()
+        self._stopped: tuple[str, Toast | None] = "", None  # the server that was stopped last, and what offers to start it again
         wishes = context.wishes
         wishes.start_requested.connect(self.start)
         wishes.stop_requested.connect(self.stop)
@@ -81,9 +83,9 @@ class ServerVerbs(QObject, View):
         wishes.secret_requested.connect(self.open_secret)
         wishes.link_requested.connect(self.open_links)
 
-    def _run_at(self, name: str, work: Coroutine[object, object, object], *, toast: str = "", undo: Work | None = None) -> None:
+    def _run_at(self, name: str, work: Coroutine[object, object, object], *, toast: str = "") -> None:
         """Awaits `work`, and shows a failure at the server; see `run`."""
-        self.run(work, toast=toast, undo=undo, show=partial(self._page.show_server_problem, name))
+        self.run(work, toast=toast, show=partial(self._page.show_server_problem, name))
 
     def _show_failure(self, name: str, problem: Problem | None) -> None:
         """Shows a failure at the server; what works says nothing of an earlier one."""
@@ -102,6 +104,9 @@ class ServerVerbs(QObject, View):
         Raises:
             TooltrayError: the server does not run, with the reason.
         """
+        stopped, toast = self._stopped
+        if stopped == name and toast is not None and isValid(toast):
+            toast.dismiss()  # there is nothing left to undo
         server = self.context.servers.find(name)
         if server is not None and server.is_disabled and is_of_file(server):
             raise TooltrayError(tr("'{name}' is disabled in its file", name=name), server.file, change_there(server))
@@ -111,8 +116,13 @@ class ServerVerbs(QObject, View):
         await self.hub.servers.start_server(name)
 
     def stop(self, name: str) -> None:
-        toast = tr("{name} is stopped", name=name)
-        self._run_at(name, self.hub.servers.stop_server(name), toast=toast, undo=partial(self.started, name))
+        self._run_at(name, self._stop(name))
+
+    async def _stop(self, name: str) -> None:
+        await self.hub.servers.stop_server(name)
+        toast = self.context.offer_undo(tr("{name} is stopped", name=name))
+        toast.action_requested.connect(partial(self.start, name))
+        self._stopped = name, toast
 
     def restart(self, name: str) -> None:
         """Ends a server if it runs, and starts it."""

@@ -23,7 +23,7 @@ class SignInAddressSheet(SheetView):
         field.setCursorPosition(0)
         field.setAccessibleName(tr("Address at which you sign in to {name}", name=server))
         self.body.addWidget(field)
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self.add_button(tr("Copy address"), self._on_copy, "primary", "copy"))
 
     def _on_copy(self) -> None:

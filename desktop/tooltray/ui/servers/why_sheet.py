@@ -52,7 +52,7 @@ class WhySheet(SheetView):
         edit.clicked.connect(self._on_edit)
         self.buttons.addWidget(edit)
         self.buttons.addStretch(1)
-        self._close = self.add_button(tr("Close"), self.close_requested.emit)
+        self._close = self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self._close)
         self.reading(self._read)()
 

@@ -37,7 +37,7 @@ class TextSheet(SheetView):
         super().__init__(context, name, WIDTH)
         self.body.addWidget(Label(context.theme, about, "body", "secondary", wrap=True))
         self.body.addWidget(CodeView(context.theme, text, name, lines=min(LINES, text.count("\n") + 1)))
-        self.add_button(tr("Close"), self.close_requested.emit)
+        self.add_button(tr("Close"), self.leave)
         self.add_button(tr("Copy"), lambda: context.copy(text, tr("Copied")), "primary", "copy")
 
 

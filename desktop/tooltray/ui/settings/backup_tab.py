@@ -156,7 +156,7 @@ class BackupSheet(SheetView):
         if setup is not None:
             text = tr("Otherwise yours stay as they are.")
             self.body.addWidget(setting_row(theme, tr("Replace servers of the same name"), text, self._replace))
-        self.set_first_focus(self.add_button(tr("Cancel"), self.close_requested.emit))
+        self.set_first_focus(self.add_button(tr("Cancel"), self.leave))
         self._go = self.add_button(self._words[0], self._on_go, "primary")
         self.show_changes(changes, is_replacing=False)
 

@@ -134,7 +134,7 @@ class AddRegistrySheet(SheetView):
         self.body.addWidget(self._field)
         text = tr("It is measured first. If it answers, all servers that name no registry of their own use it.")
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self._use = self.add_button(tr("Measure and use"), self._on_use, "primary")
         self._use.setEnabled(False)
         self.set_first_focus(self._field)

@@ -61,7 +61,7 @@ class SecretDetailsSheet(SheetView):
             button.clicked.connect(self._on_end)
             self.buttons.addWidget(button)
             self.buttons.addStretch(1)
-        close = self.add_button(tr("Close"), self.close_requested.emit)
+        close = self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self._entry or close)
 
     def _add_origin(self) -> None:
@@ -148,7 +148,7 @@ class NewSecretSheet(SheetView):
         self._entry = SecretEntry(context, "")
         self._entry.stored.connect(self._on_stored)
         self.body.addWidget(self._entry)
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self.set_first_focus(self._name)
         self._on_name_changed("")
 
@@ -230,7 +230,7 @@ class CommandSheet(SheetView):
             remove.clicked.connect(lambda: self.run(self._remove(), button=remove))
             self.buttons.addWidget(remove)
             self.buttons.addStretch(1)
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self._save_button = self.add_button(tr("Save"), lambda: self.run(self._save(), button=self._save_button), "primary")
 
     @property

@@ -151,7 +151,7 @@ class TokenSheet(SheetView):
         self.body.addWidget(self._form)
         self._made = column(spacing=10)
         self.body.addLayout(self._made)
-        self._close = self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._close = self.add_button(tr("Cancel"), self.leave)
         self._make = self.add_button(tr("Make token"), self._on_make, "primary")
         self.set_first_focus(self._field)
         self._draw()

@@ -20,6 +20,7 @@ from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import text_line
+from tooltray.ui.widgets.sheet import leave
 from tooltray.ui.widgets.surface import Surface, column, row
 
 ASKED_AFTER_MS = 250  # a pause in typing; each question goes to the server
@@ -89,7 +90,7 @@ class OfferPreview(Surface, View):
         copy.clicked.connect(self._on_copy)
         line.addWidget(copy)
         close = IconButton(self._theme, "x", tr("Close"), small=True)
-        close.clicked.connect(self.close_requested)
+        close.clicked.connect(partial(leave, self, self.close_requested.emit))
         line.addWidget(close)
         return line
 

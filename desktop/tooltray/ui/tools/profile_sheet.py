@@ -47,7 +47,7 @@ class ProfileSheet(SheetView):
         self.body.addWidget(Label(theme, tr("Give it to"), "label"))
         self._client = Choice(theme, [("", tr("No client yet"))], name=tr("Give it to"))
         self.body.addWidget(self._client)
-        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.add_button(tr("Cancel"), self.leave)
         self._save = self.add_button(tr("Make the profile"), self._on_save, "primary")
         self.set_first_focus(self._name)
         add_accept_keys(self, self._on_save)

@@ -203,7 +203,7 @@ class ToolDetails(DetailsPane, View):
         facts = [(tr("Calls"), f"{use.calls:,}" if use else "0")]
         if use is not None:
             facts += [(tr("Median time"), milliseconds(self._median_ms))] if self._median_ms is not None else []
-            facts += [(tr("Failed or refused"), f"{use.failures:,}"), (tr("Last used"), said.last_used(self.row, now))]
+            facts += [(tr("Failed"), f"{use.failures:,}"), (tr("Last used"), said.last_used(self.row, now))]
             facts.append((tr("Used by"), said.used_by(self.row)))
         self._add(tr("Use in 30 days"), *(self._fact(*fact) for fact in facts))
         if use is not None:

@@ -5,6 +5,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
@@ -29,7 +30,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.sheet import set_saved
+from tooltray.ui.widgets.sheet import leave, set_saved
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 WIDTH, HEIGHT = 1080, 720
@@ -233,7 +234,7 @@ class TrySheet(Surface, View):
         owner.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         line.addWidget(owner, 1)
         close = IconButton(self._theme, "x", tr("Close"), small=True)
-        close.clicked.connect(self.close_requested)
+        close.clicked.connect(partial(leave, self, self.close_requested.emit))
         line.addWidget(close)
         return line
 

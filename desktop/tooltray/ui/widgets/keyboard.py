@@ -71,6 +71,7 @@ def move_focus(root: QWidget, *, forwards: bool) -> bool:
     target = next((each for each in turned if _takes_tab(each) and each is not focused), None)
     if target is not None:
         target.setFocus(Qt.FocusReason.TabFocusReason if forwards else Qt.FocusReason.BacktabFocusReason)
+        _scroll_to(target)  # Qt does so only if the focus was in the same area before
     return target is not None
 
 
@@ -123,7 +124,7 @@ def _yield(control: QWidget) -> None:
         order = [each for each in _walk(box, control) if each is control or _takes_tab(each)]
         if len(order) > 1:
             index = order.index(control)
-            order[index - 1 if index else 1].setFocus(Qt.FocusReason.OtherFocusReason)
+            go_to(order[index - 1 if index else 1])
             return
     boxes[0].setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -153,23 +153,23 @@ class Sheet(DialogWindow):
             paint_shadow(painter, self._theme, QRectF(self._painted_box), "modal", self._theme.radius("xl"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._closes_outside and not self._has_input and not self._panel.geometry().contains(event.position().toPoint()):
+        if self._closes_outside and not self.has_input and not self._panel.geometry().contains(event.position().toPoint()):
             self.dismiss()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() != Qt.Key.Key_Escape or self._is_kept:
             event.accept()  # what nothing in the sheet wants is not for the window below
-        elif self._has_input:
-            self._ask_to_discard()
+        elif self.has_input:
+            self.ask_to_discard()
         else:
             self.dismiss()
 
     @property
-    def _has_input(self) -> bool:
+    def has_input(self) -> bool:
         """Whether something that the user has typed or pasted would be lost."""
         return any(_is_edited(field) for field in _fields(self._panel))
 
-    def _ask_to_discard(self) -> None:
+    def ask_to_discard(self) -> None:
         """Asks over the panel whether what was typed may be lost."""
         title, text = tr("Discard what you have typed?"), tr("It is lost when this closes.")
         question = QuestionFrame(self._theme, title, text, yes=tr("Discard"), no=tr("Keep editing"), variant="danger", agree=self.dismiss)
@@ -191,8 +191,17 @@ def _is_edited(field: QLineEdit | QPlainTextEdit) -> bool:
     return bool(text.strip()) and is_modified and field.isVisible() and not field.isReadOnly() and not field.property("quiet")
 
 
+def leave(panel: QWidget, close: Callable[[], object]) -> None:
+    """Calls what closes the sheet of a panel, as the user wants; asks them first if something that they have typed would be lost."""
+    sheet = panel.parentWidget()
+    if isinstance(sheet, Sheet) and sheet.has_input:
+        sheet.ask_to_discard()
+    else:
+        close()
+
+
 def set_saved(root: QWidget) -> None:
-    """Marks what the user has typed so far as no loss: it was sent or saved, and Escape closes the sheet at once."""
+    """Marks what the user has typed so far as no loss: it was sent or saved, and the sheet closes at once."""
     for field in _fields(root):
         if isinstance(field, QLineEdit):
             field.setModified(False)
@@ -201,7 +210,9 @@ def set_saved(root: QWidget) -> None:
 
 
 class SheetFrame(Surface):
-    """The frame of a sheet: `body` is for the content, which `scroll_area` scrolls; `buttons` for the buttons below it at the right."""
+    """The frame of a sheet: `body` is for the content, which `scroll_area` scrolls; `buttons` for the buttons below it at the right.
+    `close_requested` closes it without a question.
+    """
 
     close_requested = Signal()
 
@@ -214,7 +225,7 @@ class SheetFrame(Surface):
         head = row(margins=(24, 14, 16, 14))
         head.addWidget(ElidedLabel(theme, name, "heading"), 1)
         self._close_button = IconButton(theme, "x", tr("Close"), small=True)
-        self._close_button.clicked.connect(self.close_requested)
+        self._close_button.clicked.connect(self.leave)
         head.addWidget(self._close_button)
         layout.addLayout(head)
         layout.addWidget(divider())
@@ -240,6 +251,10 @@ class SheetFrame(Surface):
         button.clicked.connect(slot)
         self.buttons.addWidget(button)
         return button
+
+    def leave(self) -> None:
+        """Closes the sheet for the user; see `leave`."""
+        leave(self, self.close_requested.emit)
 
     def set_first_focus(self, widget: QWidget) -> None:
         """Sets the widget that gets the focus when the sheet is shown."""

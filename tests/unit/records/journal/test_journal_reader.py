@@ -114,7 +114,7 @@ def test_the_last_day_is_divided_into_equal_stretches(path: Path) -> None:
     calls = [entry(at=NOW - 3600 * hour, duration=hour, outcome="refused" if hour > 23 else "ok") for hour in hours]
     with journal_of(path, *calls, entry(kind="start", at=NOW - 10), clock=lambda: NOW) as reader:
         points = reader.series(ALL, 24)
-        assert [(point.at, point.calls, point.failures) for point in points[:2]] == [(NOW - 86_400, 2, 2), (NOW - 82_800, 0, 0)]
+        assert [(point.at, point.calls, point.failures) for point in points[:2]] == [(NOW - 86_400, 2, 0), (NOW - 82_800, 0, 0)]
         assert (points[0].p50_ms, points[0].p95_ms, points[0].tokens, points[1].p50_ms) == (
             *(pytest.approx(23_500, rel=0.022), pytest.approx(23_600, rel=0.022), 4, None),
         )
@@ -127,11 +127,12 @@ def test_figures_use_and_choices(path: Path) -> None:
     entries = [
         entry(duration=1.0),
         entry(client="", outcome="error", at=NOW + 1),
-        entry(server="web", tool="get", project="/p"),
+        entry(server="web", tool="get", project="/p", outcome="refused"),
         entry(kind="stop"),
     ]
     with journal_of(path, *entries) as reader:
         [files, web] = reader.figures("server", ALL)
+        assert (web.calls, web.failures) == (1, 0)  # what was refused has not failed
         assert (files.name, files.calls, files.failures, files.tokens, files.last_at) == ("files", 2, 1, 4, NOW + 1)
         assert (files.p50_ms, files.p95_ms, web.name) == (pytest.approx(250, rel=0.022), pytest.approx(1000, rel=0.022), "web")
         assert [each.name for each in reader.figures("tool", ALL)] == ["files/read_file", "web/get"]
@@ -141,8 +142,8 @@ def test_figures_use_and_choices(path: Path) -> None:
         ]
         first, second = reader.tool_use(NOW)
         assert (first.server, first.tool, first.calls, first.failures, first.clients) == ("files", "read_file", 2, 1, ("Cursor",))
-        assert (second.tool, reader.tool_use(NOW + 2)) == ("get", [])
-        assert (reader.counts(ALL), reader.counts(ActivityFilter(kinds=("stop",))).entries) == (ActivityCounts(4, 1, 0), 1)
+        assert (second.tool, second.failures, reader.tool_use(NOW + 2)) == ("get", 0, [])
+        assert (reader.counts(ALL), reader.counts(ActivityFilter(kinds=("stop",))).entries) == (ActivityCounts(4, 1, 1), 1)
         assert reader.choices() == ActivityChoices(("Cursor",), ("/p",), ("files", "web"))
 
 
