@@ -109,7 +109,7 @@ def test_which_client_deleted_a_file_and_when_is_read_in_the_activity(shop: Shop
 def test_which_tools_are_never_used_is_one_click_away(shop: Shop) -> None:
     person = shop.person
     person.click("Servers", "RadioButton")
-    person.click("All tools", "RadioButton")
+    person.click("All tools", "PageTab")
     person.read("delete_file")
     person.click_text("Never used")
     person.read("never_used")
@@ -121,7 +121,7 @@ def test_which_tools_are_never_used_is_one_click_away(shop: Shop) -> None:
 def test_a_tool_is_tried_by_hand(shop: Shop) -> None:
     person = shop.person
     person.click("Servers", "RadioButton")
-    person.click("All tools", "RadioButton")
+    person.click("All tools", "PageTab")
     person.click("add\nAdds two numbers.", "Cell")
     person.click("Try it")
     person.type_into("a", "19")
