@@ -106,7 +106,7 @@ def test_what_is_odd_beside_it_is_left_out_and_a_later_version_may_have_more() -
     "given",
     [
         Raw(b""),
-        Raw(b"[]"),
+        Raw(b'["traceparent"]'),
         params(),
         params(traceparent=7),
         params(traceparent=f"00-{TRACE}-{SPAN}"),
