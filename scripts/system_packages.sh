@@ -12,20 +12,21 @@ xcb=(libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 li
     libxcb-sync1 libxcb-util1 libxcb-xfixes0 libxcb-xkb1 libx11-xcb1 libxkbcommon-x11-0)
 screen=(xvfb xauth x11-utils imagemagick)  # a screen, a look at its windows, a picture of it
 # the freezer wants Python as a shared library, which Debian keeps apart
-freezing=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" binutils chrpath dpkg xz-utils fonts-inter fonts-jetbrains-mono)
+freezing=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" chrpath dpkg xz-utils fonts-inter fonts-jetbrains-mono)
 # a Windows that is none, a compiler for what it lacks and for the launcher, and an installer's maker
 windows=(wine wine64 gcc-mingw-w64-x86-64 nsis xvfb xauth python3-pip fonts-inter fonts-jetbrains-mono)
 browser=(chromium)  # what renders the views of MCP Apps
 session=(dbus gnome-keyring pass)  # places of secrets
 confinement=(bubblewrap)  # around confined servers
+linking=(binutils)  # makes a library of a package smaller
 fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core)
 
 case ${1:-} in
 python) wanted=("${python[@]}") ;;
-package) wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}") ;;
+package) wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}" "${linking[@]}") ;;
 windows) wanted=("${windows[@]}") ;;
 package-test) wanted=(mmdebstrap util-linux mount lintian dbus) ;;
-tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${confinement[@]}" "${fonts[@]}") ;;
+tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${confinement[@]}" "${linking[@]}" "${fonts[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
 *)
     echo "usage: $0 python|tests|browser|package|package-test|windows" >&2
