@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from scripts.figures import Row
-from tests.bench.machine import PYTHON, ROOT, STUB, Home, medians, memory_mb, p50_p99, thread_cpu_s, wait_for
-from tests.bench.raw_client import Calls, RawClient, RawHttpClient
+from tests.bench.machine import PYTHON, ROOT, STUB, Home, medians, memory_mb, p50_p99, thread_cpu_s
+from tests.bench.raw_client import Calls, RawClient, RawHttpClient, wait_for
 
 FASTMCP = [str(ROOT / ".cache" / "fastmcp" / "bin" / "python"), str(Path(__file__).with_name("fastmcp_proxy.py"))]
 HTTP_STUB = [PYTHON, "-I", "-S", str(Path(__file__).with_name("http_stub.py"))]

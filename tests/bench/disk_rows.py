@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.figures import Row
-from tests.bench.machine import ROOT, Home, wait_for
+from tests.bench.machine import ROOT, Home
+from tests.bench.raw_client import wait_for
 
 NPM = (
     "@modelcontextprotocol/server-memory",

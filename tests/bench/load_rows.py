@@ -11,15 +11,15 @@ from functools import partial
 from typing import Any
 
 from scripts.figures import Row
-from tests.bench.machine import ROOT, SERVE, STUB, Home, cpu_s, medians, memory_mb, p50_p99, wait_for
-from tests.bench.raw_client import RawClient
+from tests.bench.machine import ROOT, SERVE, STUB, Home, cpu_s, medians, memory_mb, p50_p99
+from tests.bench.raw_client import RawClient, wait_for
 from tests.bench.start_rows import OBSERVED_DESKTOP, list_ms
 
 PER_S, OPEN_LOOP_S = 200, 8
-IDLE_S = 10
+IDLE_S = 10  # how long a program that does nothing is watched
 ALL_TOOLS = {"mode": "everything"}  # else such long lists are searched
 UNREAD_CALLS, UNREAD_REST_CALLS, UNREAD_BYTES, UNREAD_S = 200, 60, 20_000_000, 15
-GIVEN_BACK_S = 10
+GIVEN_BACK_S = 10  # the row says what memory is kept so long afterwards
 
 
 def busy_window_rows(rounds: int) -> Iterator[Row]:

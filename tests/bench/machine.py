@@ -11,11 +11,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tests.bench.raw_client import INITIALIZE, RawClient
+from tests.bench.raw_client import INITIALIZE, RawClient, wait_for
 
 ROOT = Path(__file__).parents[2]
 PYTHON = sys.executable
@@ -99,14 +98,6 @@ class Home:
             channel.sendall(b"%b\n%b\n" % (json.dumps(HELLO).encode(), json.dumps(request).encode()))
             return bool(channel.recv(1))
         return False
-
-
-def wait_for(condition: Callable[[], object], within_s: float = 60.0, every_s: float = 0.005) -> None:
-    give_up_at = time.monotonic() + within_s
-    while not condition():
-        if time.monotonic() > give_up_at:
-            raise TimeoutError("waited too long")
-        time.sleep(every_s)
 
 
 def memory_mb(pid: int, kind: str = "VmRSS") -> float:

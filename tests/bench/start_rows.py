@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 from scripts.figures import Row
 from tests.bench.call_rows import FASTMCP
-from tests.bench.machine import PYTHON, ROOT, STUB, Home, medians, wait_for
-from tests.bench.raw_client import INITIALIZE, RawClient
+from tests.bench.machine import PYTHON, ROOT, STUB, Home, medians
+from tests.bench.raw_client import INITIALIZE, RawClient, wait_for
 
 from tooltray.servers.confinement.confinements import probe
 from tooltray.servers.confinement.launch_line import Policy, carried, confined
