@@ -124,7 +124,7 @@ def test_a_report_does_not_hold_up_another_hub_and_one_of_a_killed_hub_is_not_le
     first.wait()
     world.wait_for(second)
     report(bridge, 2, "# Again")
-    waiting(world)
+    wait_until(lambda: any(b"# Again" in path.read_bytes() for path in (world.root / "feedback").glob("*.json")), "the note of the report")
     world.kill_hub()
     second.wait()
     entries = json.loads(world.tooltray("feedback", "history", "--json").stdout)
