@@ -1,6 +1,8 @@
-"""The journal of a hub: receives events from the bus, and writes them in its own thread.
+"""The journal of a hub: receives events from the bus, makes entries of them, and writes these in its own thread.
 
-Only that thread waits for the disk: the queue is bounded, and events that do not fit, or that the disk refuses, are counted and reported.
+The loop makes the entries of small events itself, once the replies are on their way: a thread would take several times as long, since it
+waits for Python's lock while calls are answered. Large contents are read by the thread. Only the thread waits for the disk: the queue is
+bounded, and events that do not fit, or that the disk refuses, are counted and reported.
 """
 
 import asyncio
@@ -34,7 +36,7 @@ logger = logging.getLogger(__name__)
 MAX_QUEUED = 10_000  # entries; ten seconds of a busy hub
 MAX_QUEUED_BYTES = 16 * 2**20  # of arguments and results that wait to be read; further calls have no known target
 GATHER_S = 0.25  # entries of this time are written together, and then announced
-SMALL_BYTES = 2048  # of a result that will not be read; dropping a smaller one costs a call more than it saves
+MADE_AT_ONCE_BYTES = 4096  # of an event, so that its entry costs the loop about 5 us
 TICK_S = 60.0  # between two checks for old entries, while no events come
 PRUNE_PAUSE_S = 0.02  # between two slices of entries that are removed
 SLICE = 16  # entries made in one go, about 0.5 ms; the loop must not wait longer for Python's lock
@@ -69,8 +71,8 @@ class Times(msgspec.Struct, frozen=True, eq=False):
 
 
 class Journal:
-    """The journal of a hub. `start`, `close`, `do` and the bus's callbacks belong to the engine's loop; all else to the journal's
-    thread.
+    """The journal of a hub. `start`, `close`, `do` and the callbacks of bus and loop belong to the engine's loop; all else to the
+    journal's thread.
 
     Attributes:
         run: distinguishes this hub from earlier ones, see journal_queries.
@@ -90,14 +92,17 @@ class Journal:
         """
         Args:
             journal_file: `activity.db`.
-            known_values: the secrets that are masked; called in the journal's thread.
+            known_values: the secrets that are masked; called in both threads.
             release: closes the readers' connections: at the end, and before the file is renamed, since Windows renames no open file.
         """
         self._path, self._bus, self._release, self._gather_s, self._clock = journal_file, bus, release, times.gather_s, times.clock
         self._config = config
-        self._maker = EntryMaker(Mask(known_values), run, wanted=self._wanted, clock=times.clock)
+        self._maker, self._maker_at_once = (
+            EntryMaker(Mask(known_values), run, wanted=self._wanted, clock=times.clock) for _ in range(2)
+        )  # of the thread, and of the loop
         self._retention = times.retention or Retention(self._wanted)
-        self._queue: deque[JournalEvent | _Work] = deque()
+        self._happened: list[JournalEvent] = []  # in this turn of the loop
+        self._queue: deque[JournalEvent | NewEntry | _Work] = deque()
         self._put_bytes = self._taken_bytes = 0  # the first is changed by the loop, the second by the thread
         self._limit = MAX_QUEUED
         self._is_awake = self._is_closing = False
@@ -132,6 +137,7 @@ class Journal:
 
     async def close(self) -> None:
         """Writes the queued entries and ends; waits CLOSE_TIMEOUT_S at most."""
+        self._queue_happened()
         self._limit = 0
         self._is_closing = True
         self._hurry.set()
@@ -150,6 +156,7 @@ class Journal:
                 Phrase("Tooltray is not running"), Phrase("This needs Tooltray to be running"), Phrase("Start it: tooltray serve")
             )
         done: asyncio.Future[T] = self._loop.create_future()
+        self._queue_happened()
         self._queue.append(_Work(work, done))
         self._is_awake = True
         self._hurry.set()
@@ -173,24 +180,37 @@ class Journal:
             self._wake.set()
 
     def _on_happened(self, event: JournalEvent) -> None:
-        if len(self._queue) >= self._limit:
+        if len(self._queue) + len(self._happened) >= self._limit:
             self._overflowed += 1
             return
-        if event.kind == CALL:
-            event = self._lightened(event)
-        self._queue.append(event)
+        self._happened.append(event)
+        if len(self._happened) == 1:
+            self._loop.call_soon(self._queue_happened)
+
+    def _queue_happened(self) -> None:
+        """Queues the events of this turn of the loop, small ones as entries."""
+        if not self._happened:
+            return
+        happened, self._happened = self._happened, []
+        self._maker_at_once.refresh()
+        has_contents = self._wanted().keeps_contents(self._clock())
+        for event in happened:
+            is_small = not has_contents and event.argument_bytes + event.is_fault * event.result_bytes <= MADE_AT_ONCE_BYTES
+            self._queue.append(self._maker_at_once.entry(event) if is_small else self._lightened(event))
         if not self._is_awake:
             self._is_awake = True
             self._wake.set()
 
     def _lightened(self, event: JournalEvent) -> JournalEvent:
-        """Removes parts of an event that will not be read, since they would stay in memory until it is written."""
+        """Removes parts of a call's event that will not be read, since they would stay in memory until it is written."""
+        if event.kind != CALL:
+            return event
         is_full = self._put_bytes - self._taken_bytes > MAX_QUEUED_BYTES
         has_contents = self._wanted().contents and not is_full
         largest = 0 if is_full else CONTENTS_BELOW_BYTES if has_contents else REASON_BELOW_BYTES
         if event.argument_bytes > largest:
             event = replace(event, params=NOTHING)
-        if event.result_bytes > (largest if has_contents or event.is_fault else min(largest, SMALL_BYTES)):
+        if event.result_bytes > (largest if has_contents or event.is_fault else 0):
             event = replace(event, reply=beginning_of(event.reply) if has_contents else NOTHING)
         self._put_bytes += _held_bytes(event)
         return event
@@ -215,19 +235,23 @@ class Journal:
 
     def _write_queued(self, is_hurried: bool) -> None:
         self._maker.refresh()
-        made: list[NewEntry] = []
+        entries: list[NewEntry] = []
+        read = 0
         for _ in range(len(self._queue)):
             item = self._queue.popleft()
-            if isinstance(item, _Work):
-                self._write(made)
+            if isinstance(item, NewEntry):
+                entries.append(item)
+            elif isinstance(item, _Work):
+                self._write(entries)
                 self._work(item)
-                made = []
-                continue
-            self._taken_bytes += _held_bytes(item) if item.kind == CALL else 0
-            made.append(self._maker.entry(item))
-            if len(made) % SLICE == 0 and not is_hurried:
-                time.sleep(PAUSE_S)
-        self._write(made)
+                entries = []
+            else:
+                self._taken_bytes += _held_bytes(item) if item.kind == CALL else 0
+                entries.append(self._maker.entry(item))
+                read += 1
+                if read % SLICE == 0 and not is_hurried:
+                    time.sleep(PAUSE_S)
+        self._write(entries)
 
     def _write(self, entries: list[NewEntry]) -> None:
         if not entries:

@@ -22,7 +22,7 @@ CLEARED, GONE = "cleared", "gone"
 """The keys of two facts: up to which id entries are hidden, and up to which id they are to be removed."""
 VERSION = 4  # of the tables; an unknown one is set aside
 BUSY_S = 2.0  # another program that looks into the file may lock it for a moment
-MAX_NAMES_IN_MEMORY = 10_000
+MOST_NUMBERS_IN_MEMORY = 2_000  # of an entry's names
 PAGES_GIVEN_BACK = 256  # of the disk, in one go: a megabyte
 COLUMNS = (
     *("kind", "at", "said", "outcome", "duration", "bucket", "client", "session", "project", "server", "tool", "published"),
@@ -99,7 +99,7 @@ class JournalFile:
             OSError, sqlite3.Error: it cannot be written.
         """
         self._path = path
-        self._names: dict[object, int] = {}
+        self._numbers: dict[tuple[object, ...], tuple[int, ...]] = {}  # of the names of an entry: most entries have the same
         if not path.exists():
             os.close(open_regular(path, os.O_CREAT | os.O_RDWR))  # SQLite gives the files beside it the same mode
         self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
@@ -136,23 +136,27 @@ class JournalFile:
         last = 0
         with self._transaction() as database:
             for batch in _batches(entries):
-                values = [value for entry in batch for value in self._numbered(entry.values)]
+                values: list[object] = []
+                for entry in batch:
+                    values += entry.values[:_FIRST_NAME]
+                    values += self._numbers_of(tuple(entry.values[_FIRST_NAME:_AFTER_NAMES]))
+                    values += entry.values[_AFTER_NAMES:]
                 last = database.execute(_INSERT if len(batch) == 1 else _INSERT_MANY, values).lastrowid or 0
                 first = last - len(batch) + 1
                 contents = [(id, *astuple(entry.contents)) for id, entry in enumerate(batch, first) if entry.contents]
                 database.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", contents)
         return last
 
-    def _numbered(self, values: Sequence[object]) -> list[object]:
-        return [*values[:_FIRST_NAME], *map(self._number, values[_FIRST_NAME:_AFTER_NAMES]), *values[_AFTER_NAMES:]]
+    def _numbers_of(self, names: tuple[object, ...]) -> tuple[int, ...]:
+        if (numbers := self._numbers.get(names)) is None:
+            if len(self._numbers) >= MOST_NUMBERS_IN_MEMORY:
+                self._numbers.clear()
+            numbers = self._numbers[names] = tuple(map(self._number, names))
+        return numbers
 
     def _number(self, name: object) -> int:
-        if (number := self._names.get(name)) is None:
-            self._database.execute("INSERT OR IGNORE INTO names (text) VALUES (?)", (name,))
-            ((number,),) = self._database.execute("SELECT id FROM names WHERE text = ?", (name,))
-            if len(self._names) >= MAX_NAMES_IN_MEMORY:
-                self._names.clear()
-            self._names[name] = number
+        self._database.execute("INSERT OR IGNORE INTO names (text) VALUES (?)", (name,))
+        number: int = self._database.execute("SELECT id FROM names WHERE text = ?", (name,)).fetchone()[0]
         return number
 
     # cleared entries
@@ -275,7 +279,7 @@ class JournalFile:
             yield self._database
             self._database.execute("COMMIT")
         except BaseException:
-            self._names.clear()  # some may be of this transaction
+            self._numbers.clear()  # some may be of this transaction
             if self._database.in_transaction:  # SQLite ends it itself if the disk is full
                 self._database.execute("ROLLBACK")
             raise

@@ -19,7 +19,7 @@ from tooltray.protocol.envelope import NOTHING
 from tooltray.records.journal import journal as journal_module
 from tooltray.records.journal.entry_maker import LARGEST_BYTES, LONGEST_SECRET_BYTES
 from tooltray.records.journal.journal_event import JournalEvent
-from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, files_of
+from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, files_of
 from tooltray.records.journal.retention import Retention
 
 
@@ -90,9 +90,10 @@ async def test_a_journal_that_was_never_started_can_be_closed(path: Path) -> Non
     assert not path.exists()
 
 
-async def test_no_secret_is_anywhere_in_the_files(path: Path) -> None:
+@pytest.mark.parametrize("contents", [False, True])
+async def test_no_secret_is_anywhere_in_the_files(path: Path, contents: bool) -> None:
     async with running_journal(path, run=SECRET) as here:
-        here.wanted = ActivitySettings(contents=True)
+        here.wanted = ActivitySettings(contents=contents)
         here.happened(
             call(arguments={"path": f"/a/{SECRET}", SECRET: [SECRET]}, result={"content": [{"type": "text", "text": SECRET}]}),
             call(result={"message": SECRET}, is_fault=True, outcome="error"),
@@ -252,18 +253,26 @@ async def test_who_has_given_up_waiting_does_no_harm(path: Path) -> None:
         await here.journal.flush()
 
 
-def kept_of(here: RunningJournal, event: JournalEvent) -> JournalEvent:
+def waiting_journal(path: Path) -> RunningJournal:
+    """A journal whose thread does not run yet."""
+    here = RunningJournal(path)
+    here.journal._loop = asyncio.get_running_loop()
+    here.journal._bus.subscribe(JournalEvent, here.journal._on_happened)
+    return here
+
+
+def kept_of(here: RunningJournal, event: JournalEvent) -> JournalEvent | NewEntry:
     """What waits in memory of a call, until it is written."""
     here.happened(event)
+    here.journal._queue_happened()
     return here.journal._queue[-1]
 
 
 async def test_what_is_not_read_does_not_stay_in_memory(path: Path) -> None:
-    here = RunningJournal(path)
-    here.journal._bus.subscribe(JournalEvent, here.journal._on_happened)
-    assert kept_of(here, call(reply=large(3_000))).reply == NOTHING
-    assert kept_of(here, call(reply=NOTHING)).reply == NOTHING
-    assert kept_of(here, call(is_fault=True)).reply != NOTHING
+    here, in_arguments = waiting_journal(path), {"a": "x" * 5_000}
+    assert kept_of(here, call(arguments=in_arguments, reply=large(3_000))).reply == NOTHING
+    assert kept_of(here, call(arguments=in_arguments, reply=NOTHING)).reply == NOTHING
+    assert kept_of(here, call(arguments=in_arguments, is_fault=True)).reply != NOTHING
     assert kept_of(here, call(reply=large(70_000), is_fault=True)).reply == NOTHING
     assert kept_of(here, call(arguments={"a": "x" * 70_000})).params == NOTHING
     here.wanted = ActivitySettings(contents=True)
@@ -273,10 +282,20 @@ async def test_what_is_not_read_does_not_stay_in_memory(path: Path) -> None:
     assert len(memoryview(cut)) == LARGEST_BYTES + LONGEST_SECRET_BYTES
 
 
+async def test_the_thread_reads_only_what_is_large_or_recorded_whole(path: Path) -> None:
+    here = waiting_journal(path)
+    arguments = {"a": "x" * 4_000}
+    assert isinstance(kept_of(here, call(arguments=arguments, reply=large(70_000))), NewEntry)
+    assert isinstance(kept_of(here, call(is_fault=True)), NewEntry)
+    assert isinstance(kept_of(here, call(arguments=arguments, reply=large(4_000), is_fault=True)), JournalEvent)
+    assert isinstance(kept_of(here, call(arguments={"a": "x" * 4_097})), JournalEvent)
+    here.wanted = ActivitySettings(contents=True)
+    assert isinstance(kept_of(here, call()), JournalEvent)
+
+
 async def test_of_very_much_that_waits_only_the_facts_are_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "MAX_QUEUED_BYTES", 1000)
-    here = RunningJournal(path)
-    here.journal._bus.subscribe(JournalEvent, here.journal._on_happened)
+    here = waiting_journal(path)
     here.wanted = ActivitySettings(contents=True)
     first, second, third = (kept_of(here, call(arguments={"a": "x" * 900}, is_fault=True)) for _ in range(3))
     assert first.params != NOTHING

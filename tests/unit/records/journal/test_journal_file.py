@@ -79,7 +79,7 @@ def test_of_a_write_that_fails_nothing_stays(path: Path) -> None:
 
 
 def test_many_names_are_found_again_without_being_kept_in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_file, "MAX_NAMES_IN_MEMORY", 3)
+    monkeypatch.setattr(journal_file, "MOST_NUMBERS_IN_MEMORY", 3)
     file = written(path, [entry(client=f"c{number % 7}") for number in range(20)])
     with sqlite3.connect(path) as database:
         assert database.execute("SELECT count(DISTINCT client) FROM entries").fetchone() == (7,)
