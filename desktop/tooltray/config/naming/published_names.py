@@ -1,4 +1,4 @@
-"""The names under which AI clients see tools and prompts: the one place that gives them (`name_space` forms them), and their file.
+"""The names under which AI clients see tools and prompts, and their file. `name_space` decides each of them.
 
 A name is a promise: an AI client's allow-list or a user's prompt may hold it. So it is decided once, when a tool is first published, stored
 on disk, and never given to another tool while its server exists, also not after the tool itself is gone. The names of a removed server are

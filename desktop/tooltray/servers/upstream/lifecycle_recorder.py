@@ -2,7 +2,7 @@
 
 A server starts or stops because the user wants it, an AI client calls it, it was idle for too long, the settings changed, or Tooltray
 starts or ends; an instance does so in the context of its cause. A start is published when the server runs, a stop when it has ended;
-failures are published elsewhere. Built-in servers are a part of Tooltray, and are not published.
+a failure is `ServerFailed`, published by `instance_factory`. Built-in servers are a part of Tooltray, and are not published.
 """
 
 import contextlib
