@@ -1,4 +1,4 @@
-"""The text of a Problem for the user."""
+"""The text of a Problem for the user; a server's card has its own sentence, by `server_words`."""
 
 import re
 import unicodedata

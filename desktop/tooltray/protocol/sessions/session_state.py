@@ -143,10 +143,16 @@ class SessionStates:
         self._numbers = itertools.count(1)
         self._run = secrets.token_hex(RUN_BYTES)
         self._states: dict[Hashable, SessionState] = {}
+        self._connected: dict[Hashable, SessionState] = {}
         self._expiries: dict[Hashable, Deadline] = {}  # of those without a connection, the oldest first
 
     def __iter__(self) -> Iterator[SessionState]:
         return iter(self._states.values())
+
+    @property
+    def connected(self) -> Collection[SessionState]:
+        """The states of sessions that have a connection now: few, while thousands may be kept of single requests over HTTP."""
+        return self._connected.values()
 
     def find(self, id: str) -> SessionState | None:
         """Returns the state with this id, also while its client is away."""
@@ -177,6 +183,7 @@ class SessionStates:
             self._states[key] = state
         if expiry := self._expiries.pop(key, None):
             expiry.cancel()
+        self._connected[key] = state
         state.connections += 1
         if state.connections == 1:
             state.connected_at = time.time()
@@ -191,6 +198,7 @@ class SessionStates:
         state = self._states[key]
         state.connections -= 1
         if state.connections == 0:
+            del self._connected[key]
             self._expiries[key] = self._deadlines.add(self._kept_for_s, partial(self._forget, key))
             if len(self._expiries) > MOST_KEPT:
                 self._forget(next(iter(self._expiries)))

@@ -86,7 +86,7 @@ class ProjectCopies:
                 self._add(copy, copies, UNCALLED_S if copy.is_for_requests else UNUSED_S)
 
     def _unneeded(self) -> dict[ServerCopy, CopiesByProject]:
-        worked_on = {state.project.path for state in self._states if state.connections and state.project}
+        worked_on = {state.project.path for state in self._states.connected if state.project}
         return {copy: copies for copies in self._servers.deferred() for copy in copies.copies if _is_unneeded(copy, copies, worked_on)}
 
     def _add(self, copy: ServerCopy, copies: CopiesByProject, seconds: float) -> None:
@@ -145,7 +145,7 @@ class ProjectSnapshots:
         """Returns a server's current step, or what it waits for, as text."""
         if server.shown_state is not ServerState.WAITING:
             return server.status.detail
-        sessions = [state for state in self._states if state.connections and has_server(state, server, self._includes)]
+        sessions = [state for state in self._states.connected if has_server(state, server, self._includes)]
         if names := sorted({state.project.name for state in sessions if state.project}):
             if len(names) == 1:
                 return Phrase("Starts for {project} when it is first used", project=names[0])
@@ -164,7 +164,7 @@ class ProjectSnapshots:
 
     def _copy_snapshot(self, copy: ServerCopy, copies: CopiesByProject) -> ProjectCopySnapshot:
         project = copy.project or SessionProject("", "", "person")
-        users = [state for state in self._states if state.connections and copies.uses(state, copy)]
+        users = [state for state in self._states.connected if copies.uses(state, copy)]
         return ProjectCopySnapshot(
             path=project.path,
             name=project.name,

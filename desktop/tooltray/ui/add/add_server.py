@@ -34,7 +34,7 @@ NOTHING = "nothing"  # see Pasted.own_rules
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
-class NewServer(HidesFields, frozen=True):
+class ServerToAdd(HidesFields, frozen=True):
     """A server to be added, with its entry for the settings; `secrets` are values by the names that the entry refers to; `access` is None
     where the entry itself says what it may do.
     """
@@ -161,19 +161,19 @@ class AddServerSheet(ReviewSheet):
         count = sum(review.is_ready for review in self.reviews)
         return super().word if count < 2 else tr("Add {count} servers", count=count)
 
-    def new_servers(self) -> list[NewServer]:
+    def new_servers(self) -> list[ServerToAdd]:
         """Returns the servers to add, with what the user has changed. Values in their arguments and addresses that look like secrets are
         stored with the other secrets.
         """
         return [replace(self._new_server(*found), project=self._where.chosen) for found in self._found]
 
-    def _new_server(self, pasted: Pasted, review: ServerReview) -> NewServer:
+    def _new_server(self, pasted: Pasted, review: ServerReview) -> ServerToAdd:
         name, rows = review.name, [secret for secret in review.secrets if not secret.is_left_out]
         entry, secrets = pasted.stored_as(name, {each.key: each.value for each in rows if each.is_kept and each.value})
         plain: dict[str, str | None] = {each.key: each.value for each in rows if not (each.is_kept and each.value)}
         entry = pasted.filled_in(plain | {each.key: None for each in review.secrets if each.is_left_out}, entry)
         entry, others = self._local.move_secrets(name, entry, {}, plain=[each.value for each in rows if not each.is_kept])
-        return NewServer(name, entry, review.is_default, {**secrets, **others}, access=review.access)
+        return ServerToAdd(name, entry, review.is_default, {**secrets, **others}, access=review.access)
 
     def _source(self) -> QHBoxLayout:
         line = row()
@@ -278,7 +278,7 @@ class AddServerSheet(ReviewSheet):
         self._test_panel.end()  # what it holds, such as a port, is to be free
         return self._add_servers(self.new_servers())
 
-    async def _add_servers(self, new: Sequence[NewServer]) -> None:
+    async def _add_servers(self, new: Sequence[ServerToAdd]) -> None:
         """Adds servers, each with its secrets; those that are added stay so if the next one fails, or if the sheet is closed."""
         for server in new:
             args = (server.name, server.entry, server.is_default, server.project, server.secrets, server.access)

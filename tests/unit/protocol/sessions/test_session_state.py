@@ -51,6 +51,8 @@ def test_other_keys_are_other_sessions_with_other_ids() -> None:
     one, two = world.states.connect("a"), world.states.connect("b")
     assert one is not two
     assert {state.id for state in world.states} == {one.id, two.id}
+    world.states.disconnect("a")
+    assert (list(world.states), list(world.states.connected)) == ([one, two], [two])
     assert (world.states.find(two.id), world.states.find("nobody")) == (two, None)
 
 
