@@ -140,6 +140,13 @@ def test_a_remote_server_in_error_says_when_it_is_tried_again_and_what_to_do(app
     assert shown.explanation == "Command not found. Looked in /bin. Install it. Retrying in 60 s."
 
 
+def test_a_card_says_what_a_sleeping_server_waits_for(make_card: MakeCard) -> None:
+    card = make_card(server("a", ServerState.ON_DEMAND))
+    assert "Sleeping\nStarts when used" in drawn(card)
+    card.set_paused(True)
+    assert "Starts when used" not in drawn(card)
+
+
 def test_a_slow_start_says_so_on_the_card(make_card: MakeCard) -> None:
     card = make_card(server("a", ServerState.STARTING, detail="Slow: no answer for 45 s"))
     assert "Slow: no answer for 45 s" in drawn(card)

@@ -24,7 +24,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenClient, Profiles
 from tooltray.ui.theme import Theme
 
-COSTLY = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=36650, most=5000)
+COSTLY = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost="36,650", most="5,000")
 SMALL = (900, 600)
 MODES = {
     "everything": Phrase("no tools are hidden by settings"),

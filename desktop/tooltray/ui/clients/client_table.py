@@ -47,7 +47,7 @@ class ClientTable(Table):
             Column(tr("Client"), lambda row: _others(row) if isinstance(row, OtherClients) else row.name, Kind.TEXT),
             Column(tr("State"), _of_client(said.state_look, NO_LOOK), Kind.STATE, WIDTHS[STATE], _of_client(said.state_tip, "")),
             Column(tr("Context (tokens)"), _of_client(_bar, NO_BAR), Kind.BAR, WIDTHS[CONTEXT], _of_client(said.context_text, "")),
-            Column(tr("Profile"), _of_client(_profile, ""), Kind.QUIET, WIDTHS[PROFILE], _of_client(_profile_tip, "")),
+            Column(tr("Tools (profile)"), _of_client(_profile, ""), Kind.QUIET, WIDTHS[PROFILE], _of_client(_profile_tip, "")),
             Column("", _of_client(said.button_word, ""), Kind.BUTTON, WIDTHS[BUTTON]),
         ]
         super().__init__(theme, columns, tr("Clients"), lambda row: row.key)

@@ -131,6 +131,10 @@ class ServerCard(GridCard):
     def is_urgent(self) -> bool:
         return needs_action(self._server)
 
+    @property
+    def _is_asleep(self) -> bool:
+        return self._server.state is ServerState.ON_DEMAND and not self._is_paused
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # else a release is none of this card's
 
@@ -283,7 +287,9 @@ class ServerCard(GridCard):
         if self._shown is not None and shown.action is not self._shown.action:
             self._changed_at = time.monotonic()
         self._shown = shown
-        headline, detail = (state.word, "") if shown.is_calm else (shown.headline, shown.detail)
+        headline, detail = shown.headline, shown.detail
+        if shown.is_calm:
+            headline, detail = state.word, tr("Starts when used") if self._is_asleep else ""
         if shown.tone != "primary" and state.tone not in ("error", "warning", "neutral"):  # it runs, and something else is wrong
             wrong = look(ServerState.ERROR if shown.tone == "error" else ServerState.NEEDS_SIGN_IN)
             state = replace(wrong, word=state.word)
