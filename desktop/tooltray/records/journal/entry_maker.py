@@ -1,7 +1,7 @@
 """Makes entries from events: finds the target and the reason of a failure, masks secrets, cleans texts for display.
 
-Whole arguments and results are in an entry if the user wants them recorded. This work runs in the journal's thread, so that calls do not
-wait for it.
+Whole arguments and results are in an entry if the user wants them recorded. This runs after a call was answered: for small events in the
+loop, for all others in the journal's thread.
 """
 
 import json
@@ -34,7 +34,7 @@ MOST_DIGITS = 5_000  # of a number
 
 
 class EntryMaker:
-    """A maker of entries. Belongs to the journal's thread."""
+    """A maker of entries. Belongs to one thread."""
 
     def __init__(self, mask: Mask, run: str, *, wanted: Callable[[], ActivitySettings], clock: Callable[[], float]) -> None:
         """

@@ -1,6 +1,6 @@
 """The event by which other packages add to the journal, and the failures that it gets from the bus.
 
-Publishing an event must be cheap for a call. So it carries references, and their content is read later, in the journal's thread. It never
+Publishing an event must be cheap for a call. So it carries references, and their content is read once the call is answered. It never
 leaves the process.
 """
 
