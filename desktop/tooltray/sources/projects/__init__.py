@@ -1,1 +1,1 @@
-"""Projects: the folder of each session, the allowed folders, and the servers that start for a project."""
+"""Projects: the folder of each session, the allowed folders, and which copies of servers that start for a project are still needed."""
