@@ -1,5 +1,6 @@
 """The page about the rooms of Tooltray has all of them, its picture is the one of its table, and what it names is there."""
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -47,3 +48,13 @@ def test_the_files_that_the_page_names_for_what_one_looks_for_are_there() -> Non
     known |= {path.name for path in ROOT.glob("*.spec")}
     assert len(named) > 30
     assert [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in known)] == []
+
+
+def test_each_package_names_a_module_to_begin_with() -> None:
+    silent = []
+    for start in (ROOT / "desktop" / "tooltray").rglob("__init__.py"):
+        named = re.findall(r"`([\w.]+)`", ast.get_docstring(ast.parse(start.read_text("utf-8"))) or "")
+        inside = {path.relative_to(start.parent).with_suffix("").as_posix().replace("/", ".") for path in start.parent.rglob("*.py")}
+        if not any(name in inside or f"{name}.__init__" in inside for name in named) and len(inside) > 1:
+            silent.append(start.parent.name)
+    assert silent == []

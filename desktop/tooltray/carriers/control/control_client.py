@@ -58,7 +58,7 @@ class HubSilent(TooltrayError):
 
 
 class Hub(Protocol):
-    """A server of verbs: a running hub, or the settings without a hub (unstarted_hub). Commands need not know which."""
+    """A server of verbs: a running hub, or the settings without a hub (app.unstarted_api). Commands need not know which."""
 
     @property
     def is_running(self) -> bool:

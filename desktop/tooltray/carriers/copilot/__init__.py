@@ -5,7 +5,7 @@
     tools = await copilot_tools()
     session = await client.create_session(tools=tools.merge(own_tools), ...)
 
-The SDK is imported only when tools are made: Tooltray does not need it.
+The SDK is imported only when tools are made: Tooltray does not need it. Begin with `copilot_tools`.
 """
 
 from tooltray.carriers.copilot.copilot_tools import CALL_TIMEOUT_S, CopilotTools, copilot_tools

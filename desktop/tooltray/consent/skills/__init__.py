@@ -1,1 +1,4 @@
-"""Skills of all servers: joined, checked against their digests, and blocked until reviewed when they have changed."""
+"""Skills of all servers: joined, checked against their digests, and blocked until reviewed when they have changed.
+
+Begin with `skill_catalogue`.
+"""

@@ -1,1 +1,1 @@
-"""The installations of Tooltray on this machine, and the one path that AI clients' configs contain."""
+"""The installations of Tooltray on this machine, and the one path that AI clients' configs contain. Begin with `installations`."""

@@ -1,1 +1,1 @@
-"""Code for one operating system only."""
+"""Code for one operating system only. Begin with `guardian`."""

@@ -1,1 +1,1 @@
-"""Servers that come with Tooltray and live in its own process."""
+"""Servers that come with Tooltray and live in its own process. There is one, `hub_server`."""

@@ -1,1 +1,4 @@
-"""npm registries and mirrors: measured, chosen, remembered."""
+"""npm registries and mirrors: measured, chosen, remembered.
+
+Begin with `npm_registries`; `measuring` judges, and `probe` takes the times.
+"""

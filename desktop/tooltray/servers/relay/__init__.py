@@ -1,1 +1,4 @@
-"""The way of a request to one server and of its reply back, with a time limit: sent again if needed, a server's questions meanwhile."""
+"""The way of a request to one server and of its reply back, with a time limit: sent again if needed, a server's questions meanwhile.
+
+Begin with `relay`.
+"""

@@ -1,1 +1,4 @@
-"""Signing in to remote servers: OAuth flows, tokens, renewal."""
+"""Signing in to remote servers: OAuth flows, tokens, renewal.
+
+Begin with `sign_ins`; `server_access` decides when a token is renewed, and `authorization_client` gets and renews it.
+"""

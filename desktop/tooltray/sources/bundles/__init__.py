@@ -1,1 +1,4 @@
-"""Bundles: servers packed as `.mcpb` or `.dxt` files. Reads, installs, updates, removes and packs them."""
+"""Bundles: servers packed as `.mcpb` or `.dxt` files. Reads, installs, updates, removes and packs them.
+
+Begin with `archive`, then `manifest`.
+"""

@@ -1,1 +1,1 @@
-"""The windows in which the user answers a model's report."""
+"""The windows in which the user answers a model's report. Begin with `feedback_window`."""

@@ -1,1 +1,4 @@
-"""The link to the engine's thread: one QObject for each class of the engine's presenter. Views know these and nothing else of it."""
+"""The link to the engine's thread: one QObject for each class of the engine's presenter. Views know these and nothing else of it.
+
+Begin with `link`.
+"""

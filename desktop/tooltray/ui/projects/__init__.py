@@ -1,1 +1,4 @@
-"""Projects' folders and files: what waits for approval in them, what is trusted, what is wrong, and reading them again."""
+"""Projects' folders and files: what waits for approval in them, what is trusted, what is wrong, and reading them again.
+
+Begin with `projects_tab`.
+"""

@@ -1,1 +1,4 @@
-"""Everything that servers offer in one place: tools, to be switched and tried; prompts and resources, to be seen."""
+"""Everything that servers offer in one place: tools, to be switched and tried; prompts and resources, to be seen.
+
+Begin with `tools_tab`.
+"""
