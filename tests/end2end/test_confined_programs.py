@@ -1,5 +1,6 @@
 """Confined programs end as others do: asked first, with their own exit code, with all that they have started."""
 
+import json
 import os
 import subprocess
 import sys
@@ -81,3 +82,43 @@ def test_tmp_is_its_own_where_bubblewrap_is_there(tmp_path: Path):
     with running(here, policy, "-c", code) as program:
         assert program.communicate() == (f"{sorted(bound)}\n", "")
     assert len(list(private.glob("*mine"))) == 1
+
+
+CHANGES = """
+import errno, fcntl, json, os, sys
+package, own = sys.argv[1:]
+def refused(act, *args):
+    try:
+        act(*args)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+with open(package) as opened:
+    said = {
+        "read": opened.read(),
+        "write": refused(open, package, "r+"),
+        "empty": refused(os.truncate, package, 0),
+        "link": refused(os.link, package, own + "/linked"),
+        "move": refused(os.rename, package, own + "/moved"),
+        "lease": refused(fcntl.fcntl, opened, fcntl.F_SETLEASE, fcntl.F_WRLCK),
+    }
+print(json.dumps(said))
+"""
+
+
+def test_a_file_that_servers_share_is_not_changed_under_its_own_or_another_name_and_nobody_has_to_wait_for_it(
+    support: Support, tmp_path: Path
+):
+    """Without a sandbox each of these works."""
+    package, own = tmp_path / "package.js", tmp_path / "own"
+    package.write_text("shared")
+    own.mkdir()
+    policy = Policy(read=(sys.base_prefix, str(package)), write=(str(own),), network="none")
+    with running(support, policy, "-c", CHANGES, str(package), str(own)) as program:
+        output, errors = program.communicate()
+    assert not errors
+    said = json.loads(output)
+    assert said.pop("read") == package.read_text() == "shared"
+    assert said.keys() == {"write", "empty", "link", "move", "lease"}
+    assert set(said.values()) <= {"EACCES", "EPERM", "EROFS", "EXDEV"}, said
+    free = subprocess.run([PYTHON, "-c", CHANGES, str(package), str(own)], capture_output=True, text=True, check=True)
+    assert not any(json.loads(free.stdout)[deed] for deed in said)
