@@ -8,8 +8,8 @@ What is written to a linked file through one server's path is there for all othe
 - if it came out of an archive of the package manager. A file that a script made could hold something private, and a package could contain
   guesses of it: the number of links would show the right one. Installations get no keys, and small files are not linked either.
 
-What a server still learns is that another one has a package in common: the number of links shows it, and file events show that the other
-one uses it. That is so for the system's Python and Node.js, too, which all servers share.
+What a server still learns is that another one has a package in common: the number of links shows it, and file events show that it is used.
+No sandbox hides as much of any other file (its existence, size and dates), and the system's Python and Node.js are shared in any case.
 
 Nothing is half-linked at any moment: a file is replaced by a rename, by one with the same content and mode. The store is in a folder that
 no sandbox contains. Blocks on the disk.
