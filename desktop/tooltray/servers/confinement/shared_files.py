@@ -43,12 +43,11 @@ class SharedFiles:
 
     def share(self, files: Iterable[str]) -> None:
         """Replaces files by links to equal ones in the store, and adds the others to it. A file that cannot be linked stays as it is."""
-        with self._lock:
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+        for file in files:
             with suppress(OSError):
-                self._folder.mkdir(mode=0o700, exist_ok=True)
-            for file in files:
-                with suppress(OSError):
-                    self._share(file)
+                self._share(file)
 
     def separate(self, folder: Path) -> None:
         """Replaces each file of a folder that has several links by a copy.
@@ -56,10 +55,10 @@ class SharedFiles:
         Raises:
             OSError: one cannot be copied: the disk is full, ...
         """
-        with self._lock:
-            for file in (os.path.join(top, name) for top, _, names in os.walk(folder) for name in names):
-                status = os.lstat(file)
-                if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+        for file in (os.path.join(top, name) for top, _, names in os.walk(folder) for name in names):
+            status = os.lstat(file)
+            if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+                with self._lock:
                     self._folder.mkdir(mode=0o700, exist_ok=True)
                     self._new.unlink(missing_ok=True)
                     shutil.copy2(file, self._new)
@@ -79,13 +78,14 @@ class SharedFiles:
         if not stat.S_ISREG(status.st_mode) or status.st_size < SMALLEST_BYTES or _has_compiled(file):
             return
         stored = self._folder / (name := _name(file))
-        if stored.exists() and _name(stored) == name:
-            self._new.unlink(missing_ok=True)
-            os.link(stored, self._new)
-            os.replace(self._new, file)
-        else:
-            stored.unlink(missing_ok=True)  # damaged, as after a power cut
-            os.link(file, stored)
+        with self._lock:  # for each file: installations that end together wait for a moment only
+            if stored.exists() and _name(stored) == name:
+                self._new.unlink(missing_ok=True)
+                os.link(stored, self._new)
+                os.replace(self._new, file)
+            else:
+                stored.unlink(missing_ok=True)  # damaged, as after a power cut
+                os.link(file, stored)
 
 
 def _name(file: str | Path) -> str:

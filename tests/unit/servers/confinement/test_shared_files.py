@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,14 @@ def test_a_kill_between_link_and_rename_leaves_both_files_whole(
     second.unlink()
     again.delete_unused()
     assert stored(tmp_path) == []
+
+
+def test_two_installations_at_once_share_all_their_files(tmp_path: Path, store: SharedFiles, made: Make) -> None:
+    packages = [[str(made(f"{server}/{number}", LARGE + b"%d" % number)) for number in range(50)] for server in "ab"]
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(store.share, packages))
+    assert all(os.path.samefile(*each) for each in zip(*packages, strict=True))
+    assert len(stored(tmp_path)) == 50
 
 
 def test_where_no_link_can_be_made_files_stay(tmp_path: Path, store: SharedFiles, made: Make) -> None:
