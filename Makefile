@@ -95,7 +95,7 @@ lock:
 	scripts/lock.sh
 
 # what tests and benchmarks need
-PREPARED = .cache/fastmcp/.installed .cache/serena/.installed .cache/rmcp/.installed tests/npm/node_modules/.installed
+PREPARED = .cache/fastmcp/.installed .cache/serena/.installed .cache/rmcp/.installed .cache/installers/.installed tests/npm/node_modules/.installed
 prepare: .venv/.dev
 	@scripts/system_packages.sh tests & system=$$!; \
 	$(MAKE) --silent --jobs=2 $(PREPARED); made=$$?; wait $$system && exit $$made  # they mostly wait for the network

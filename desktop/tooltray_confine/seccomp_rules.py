@@ -11,6 +11,7 @@ for them. The numbers in these rules are those of Linux' headers, alike on both 
 - Limits and priorities of another process can be changed until it ends: only one's own may be. The choice of processors for a thread is not
   restricted: libraries set it for their other threads by number (OpenMP, for a new thread), which no filter can tell from processes.
 - Extended attributes, access lists and flags of any file that can be read could be changed: to programs the disk has none.
+- A lease makes other programs wait that open the same file, for which it need only be readable.
 - A file with the set-user-id bit hands its owner's rights to other users of the computer.
 """
 
@@ -44,7 +45,7 @@ NEW_NAMESPACES, NEW_TIME_NAMESPACE, FOR_PARENT = 0x7E020000, 0x80, 0x8000
 OF_PROCESS, OF_GROUP = (0, 1), (1, 2)  # whose priority is set, for `setpriority` and `ioprio_set`; next: all of a user's
 TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
 FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION = 0x40086602, 0x40046602, 0x401C5820, 0x40087602
-F_SETOWN, F_SETOWN_EX = 8, 15
+F_SETOWN, F_SETOWN_EX, F_SETLEASE = 8, 15, 1024
 SET_ID_BITS = 0o6000
 O_ACCESS, O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE = 3, 1, 2, 0o100, 0o1000, 0o20000000
 TRUNCATE_ABI, SIGNALS_ABI = 3, 6  # of Landlock, from which it restricts these itself
@@ -134,7 +135,7 @@ def _files(abi: int) -> "dict[str, list[Line]]":
     bodies = {
         "openat": _opening(2, abi),
         "open": _opening(1, abi),
-        "fcntl": _refuse_values(1, F_SETOWN, F_SETOWN_EX),
+        "fcntl": _refuse_values(1, F_SETOWN, F_SETOWN_EX, F_SETLEASE),
         "ioctl": _refuse_values(
             *(1, TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP),
             *(FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION),

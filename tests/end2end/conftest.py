@@ -12,6 +12,7 @@ END2END_TIMEOUT_S = 180  # real programs on two cores; the default of unit tests
 NPM_SERVERS = ROOT / "tests" / "npm" / "node_modules" / ".bin"
 FASTMCP_PYTHON = ROOT / ".cache" / "fastmcp" / "bin" / "python"
 SERENA = ROOT / ".cache" / "serena" / "bin" / "serena"
+UV = ROOT / ".cache" / "installers" / "bin" / "uv"
 OWN_NODE = ROOT / ".cache" / "node" / "bin" / "node"
 
 

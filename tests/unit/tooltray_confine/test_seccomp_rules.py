@@ -153,7 +153,7 @@ def test_nobody_types_into_a_terminal_or_sends_signals_by_a_file():
     for request in (0x5412, 0x541C, 0x8901, 0x8902, 0xFFFF0000_00005412):
         assert answer("ioctl", 0, request) == "EPERM"
     assert answer("ioctl", 0, 0x5401) == answer("fcntl", 0, 1) == "allowed"
-    assert answer("fcntl", 3, 8, 9) == answer("fcntl", 3, 15, 9) == "EPERM"
+    assert answer("fcntl", 3, 8, 9) == answer("fcntl", 3, 15, 9) == answer("fcntl", 3, 1024, 1) == "EPERM"
 
 
 def test_attributes_access_lists_and_flags_of_files_are_not_changed():

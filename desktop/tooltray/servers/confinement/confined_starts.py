@@ -1,16 +1,11 @@
 """Prepares the start of a confined process: its environment, packages that are installed first, and the launchers around its program. Calls
 of tools do not pass here.
-
-npx and uvx ask their registry at each start. For a server without it the package is installed once, into a folder that the server may read
-and not change, and then run without them. Only known options are read here; with any other option the start is left to npx or uvx.
 """
 
-import hashlib
-import json
+import asyncio
 import os
 import re
-import shutil
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,142 +17,19 @@ from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
 from tooltray.servers.confinement.host_proxies import HostProxies, ProxyDoor
 from tooltray.servers.confinement.launch_line import Policy, carried, confined
+from tooltray.servers.confinement.package_installs import Preparation, preparation
 from tooltray.servers.confinement.profiles import StateFolder, Subject, forget, preparing_policy, profile_of, state_folder
 from tooltray.servers.confinement.refusals import Refusals
+from tooltray.servers.confinement.shared_files import SharedFiles
 from tooltray.servers.confinement.watches import Watch, Watches
-from tooltray.servers.launch.command_lookup import LauncherLine, look_up, not_found, program_name, read_launcher_line
-from tooltray.servers.launch.direct_starts import bin_of
+from tooltray.servers.launch.command_lookup import look_up, not_found
 from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
 from tooltray.servers.launch.remembered_variables import INDEX, VARIABLES, meaning
-
-_DONE = "installed"  # the file that marks a completed installation
-_FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--isolated"})
-_NPX_OPTIONS = {"-p": "package", "--package": "package"}
-_UVX_OPTIONS = {"--from": "from", "--with": "with", "-p": "python", "--python": "python", "-w": "with"}
-_UV_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!].*)?")
-
-
-class Preparation(msgspec.Struct, frozen=True, kw_only=True):
-    """An installation of a package, and how to find the program in it.
-
-    Attributes:
-        command, args: install the package.
-        env: variables for that.
-        folder: of the package; an installation replaces all of it.
-        find: returns the program in the package; empty: the package has no program of that name.
-        rest: the arguments of the server.
-    """
-
-    command: str
-    args: tuple[str, ...]
-    env: Mapping[str, str]
-    folder: Path
-    find: Callable[[], str]
-    rest: tuple[str, ...]
-
-    @property
-    def is_done(self) -> bool:
-        return (self.folder / _DONE).is_file()
-
-    def begin(self) -> None:
-        """Removes the remains of an installation that was not completed."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(mode=0o700, parents=True)
-
-    def program(self) -> str:
-        """Returns the program that the package brings, and marks the installation as completed.
-
-        Raises:
-            CannotStart: the package has no program.
-        """
-        found = self.find()
-        if not found or not os.path.realpath(found).startswith(os.path.realpath(self.folder) + os.sep):
-            raise CannotStart(Phrase("the package has no program to run"), "", Phrase("Check the package's name in its arguments."))
-        (self.folder / _DONE).touch()
-        return found
-
-
-def preparation(command: str, args: Sequence[str], packages: Path) -> Preparation | None:
-    """Returns the installation that must precede a server's start; None: npx or uvx does not start it, or has options unknown here.
-
-    Args:
-        packages: the server's own folder for them.
-    """
-    words = [program_name(command), *args]
-    if words[:2] == ["npm", "exec"] or words[:2] == ["npm", "x"]:
-        words = ["npx", *words[2:]]
-    elif words[:3] == ["uv", "tool", "run"]:
-        words = ["uvx", *words[3:]]
-    if words[0] == "npx" and (wanted := read_launcher_line(words[1:], _NPX_OPTIONS, flags=_FLAGS)):
-        return _of_npx(wanted, packages)
-    if words[0] == "uvx" and (wanted := read_launcher_line(words[1:], _UVX_OPTIONS, flags=_FLAGS)):
-        return _of_uvx(wanted, packages)
-    return None
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-def _of_npx(wanted: LauncherLine, packages: Path) -> Preparation:
-    named = wanted.options.get("package", ())
-    specs = named or (wanted.word,)
-    folder = packages / f"npm-{_digest(specs)}"
-    return Preparation(
-        command="npm",
-        args=("install", "--prefix", str(folder), "--no-audit", "--no-fund", "--no-package-lock", "--", *specs),
-        env={"npm_config_cache": str(packages / "npm-cache"), "npm_config_global": "false"},
-        folder=folder,
-        find=lambda: _npm_program(folder, wanted.word if named else ""),
-        rest=wanted.rest,
-    )
-
-
-def _npm_program(folder: Path, name: str) -> str:
-    modules = folder / "node_modules"
-    if not name:
-        [package] = list(_json(folder / "package.json").get("dependencies") or {"": ""})[:1]
-        name = bin_of(_json(modules / package / "package.json"))[0]
-    program = modules / ".bin" / name
-    return str(program) if name and os.path.basename(name) == name and program.exists() else ""
-
-
-def _json(file: Path) -> dict[str, dict[str, str]]:
-    try:
-        found = json.loads(read_regular(file))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _of_uvx(wanted: LauncherLine, packages: Path) -> Preparation | None:
-    [spec] = wanted.options.get("from", (wanted.word,))[:1]
-    found = _UV_NAME.fullmatch(wanted.word)
-    if not found:
-        return None
-    python, extra = wanted.options.get("python", ()), wanted.options.get("with", ())
-    folder = packages / f"uv-{_digest(spec, python, extra)}"
-    options = [*(word for each in python for word in ("--python", each)), *(word for each in extra for word in ("--with", each))]
-    return Preparation(
-        command="uv",
-        args=("tool", "install", "--no-progress", *options, "--", spec),
-        env={
-            "UV_TOOL_DIR": str(folder / "tools"),
-            "UV_TOOL_BIN_DIR": str(folder / "bin"),
-            "UV_PYTHON_INSTALL_DIR": str(packages / "uv-python"),
-            "UV_CACHE_DIR": str(packages / "uv-cache"),
-        },
-        folder=folder,
-        find=lambda: str(program) if (program := folder / "bin" / found[1]).exists() else "",
-        rest=wanted.rest,
-    )
-
 
 KEPT = frozenset(
     {
@@ -249,6 +121,8 @@ class ConfinedStarts:
         self._confinements, self._refusals, self._home = confinements, refusals, home
         self._watches, self._proxies = watches, proxies
         self._user_folder = str(user_folder)
+        self._shared = SharedFiles(home.confined / "shared")  # other names in this folder end in a hash
+        self._installing: dict[str, asyncio.Lock] = {}  # by server
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
         """Returns the confined start of a server; None: the server is open, or this computer cannot confine it.
@@ -285,12 +159,16 @@ class ConfinedStarts:
             refusals=self._refusals,
             watch=watch,
             plain=plain_names(config.env),
+            shared=self._shared,
+            installing=self._installing.setdefault(server, asyncio.Lock()),
         )
 
     async def forget(self, server: str) -> None:
         """Deletes the files of a server that was removed for good."""
         self._refusals.end(server)
+        self._installing.pop(server, None)
         await finish_in_thread(forget, self._home.confined, server)
+        await finish_in_thread(self._shared.delete_unused)
 
     async def _door(self, server: str, chosen: Confinement) -> ProxyDoor | None:
         """Returns the server's proxy; None: it is not limited to hosts, or cannot be, and then gets no network at all."""
@@ -314,6 +192,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         ahead: the package that is installed before it starts.
         plain: names of the variables of its entry that hold no secret: its installation gets them, too.
         watch: runs it through the tracer, unconfined; None: it is not watched.
+        shared: the files that the packages of several servers have.
+        installing: held while its package is installed: another instance of it waits.
     """
 
     server: str
@@ -326,6 +206,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     door: ProxyDoor | None
     confinements: Confinements
     refusals: Refusals
+    shared: SharedFiles
+    installing: asyncio.Lock
     ahead: Preparation | None = None
     watch: Watch | None = None
     plain: frozenset[str] = frozenset()
@@ -383,28 +265,43 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return CommandLine(words, carried(env, support))
 
     async def _install(self, ahead: Preparation, launcher: str, launch: Launch, run_first: RunFirst) -> str:
-        if not ahead.is_done:
-            beside = os.pathsep.join(filter(None, (launch.env.get("PATH"), os.path.dirname(launcher))))
-            lookup = look_up(ahead.command, env={**launch.env, "PATH": beside}, cwd=launch.cwd)
-            if not lookup.resolved:
-                raise not_found(lookup)
-            await finish_in_thread(ahead.begin)
-            env = self._open_environment(launch, ahead)
-            subject = self._subject(lookup.resolved, ahead.args, replace(launch, env=env, cwd=str(ahead.folder)))
-            policy = await finish_in_thread(preparing_policy, subject)
-            line = await self._around(policy, lookup.resolved, ahead.args, env)
-            await run_first(line.words, line.env, str(ahead.folder))
-        return await finish_in_thread(ahead.program)
+        async with self.installing:
+            program = await finish_in_thread(ahead.installed)
+            if not program:
+                have_ended = await self._run_installation(ahead, launcher, launch, run_first)
+                program = await finish_in_thread(ahead.finish, self.shared if have_ended and self._keeps_packages else None)
+                await finish_in_thread(self.shared.delete_unused)
+            elif not self._keeps_packages:
+                await finish_in_thread(ahead.separate, self.shared)
+            return program
+
+    @property
+    def _keeps_packages(self) -> bool:
+        """Reports whether the server cannot change its packages: Landlock or bubblewrap prevents it."""
+        support = self.confinements.support
+        return self.watch is None and self.chosen.files != "open" and bool(support.abi or support.bwrap)
+
+    async def _run_installation(self, ahead: Preparation, launcher: str, launch: Launch, run_first: RunFirst) -> bool:
+        beside = os.pathsep.join(filter(None, (launch.env.get("PATH"), os.path.dirname(launcher))))
+        lookup = look_up(ahead.command, env={**launch.env, "PATH": beside}, cwd=launch.cwd)
+        if not lookup.resolved:
+            raise not_found(lookup)
+        await finish_in_thread(ahead.begin)
+        env = self._open_environment(launch, ahead)
+        subject = self._subject(lookup.resolved, ahead.args, replace(launch, env=env, cwd=str(ahead.folder)))
+        policy = await finish_in_thread(preparing_policy, subject, str(ahead.folder))
+        line = await self._around(policy, lookup.resolved, ahead.args, env)
+        return await run_first(line.words, line.env, str(ahead.folder))
 
     def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
-        """Returns the environment of an installation: it uses the user's own proxies, and keeps temporary files in the folder of packages,
-        which the server cannot change."""
+        """Returns the environment of an installation: it uses the user's own proxies, and keeps temporary files where the server
+        cannot change them."""
         env = installing_environment(
             {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables},
             self.plain,
         )
         outward = {name: value for name, value in self.environ.items() if _is_for_installing(name, value)}
-        return {**env, **outward, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self.state.packages))}
+        return {**env, **outward, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(ahead.temporary))}
 
     def _subject(self, program: str, args: Sequence[str], launch: Launch) -> Subject:
         return Subject(

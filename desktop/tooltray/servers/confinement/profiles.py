@@ -5,7 +5,8 @@ folders that its entry names, and the paths among its arguments. *Read only* may
 `launch_line` adds the system's files that every program reads. No server gets a guarded folder; paths that are left out are reported.
 
 A server may write `tmp`, `cache` and `work` of its own folder, never the folder above them: otherwise it could replace one by a link, and
-the next start would allow it the link's target. Only installations write `packages`, and they get no data of the server.
+the next start would allow it the link's target. Only installations write `packages`, each a folder of its own in it, and they get no data
+of the server.
 
 A command is a chain: `~/.local/bin/x` is a link to a script of a virtual environment, whose first line names a Python that is a link to the
 installation of a version manager. Each link of the chain counts, and with it the folder above its `bin` if that is an installation.
@@ -332,10 +333,14 @@ def profile_of(subject: Subject, chosen: Confinement) -> Profile:
     return Profile(_policy(subject, read, write, network), tuple(dict.fromkeys(named.left_out)))
 
 
-def preparing_policy(subject: Subject) -> Policy:
-    """Returns the policy of a server's installation: it gets the network, but no folder that the server may write, and no named path."""
+def preparing_policy(subject: Subject, folder: str) -> Policy:
+    """Returns the policy of a server's installation: it gets the network, but no folder that the server may write, and no named path.
+
+    Args:
+        folder: the one that it may write. In no other folder of packages may it change files, since other servers may share them.
+    """
     read = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=subject.guarded)
-    return Policy(read=tuple(sorted(read)), write=(str(subject.state.packages),), file_bytes=FILE_BYTES, processes=PROCESSES)
+    return Policy(read=tuple(sorted(read)), write=(folder,), file_bytes=FILE_BYTES, processes=PROCESSES)
 
 
 def _policy(subject: Subject, read: set[str], write: set[str], network: Network) -> Policy:

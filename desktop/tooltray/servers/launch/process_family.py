@@ -13,9 +13,11 @@ import secrets
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+LOOK_EVERY_S = 0.01
 INSTANCE_VARIABLE = "TOOLTRAY_INSTANCE"
 """Set for the leader of a marked family; its children inherit it, wherever they go. A job needs no mark."""
 
@@ -70,6 +72,10 @@ if sys.platform == "win32":
             self._job.close()
             return 0
 
+        def wait_for_end(self, within_s: float) -> bool:
+            """Returns False: Windows does not show when the processes of a closed job have ended."""
+            return False
+
 else:
     START_OPTIONS: Mapping[str, Any] = {"start_new_session": True}
     """Options for the start of a family's leader with `subprocess.Popen` and asyncio."""
@@ -104,6 +110,20 @@ else:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             return len(found)
+
+        def wait_for_end(self, within_s: float) -> bool:
+            """Waits until the group has no process any more, and returns whether that is so. Call it after `kill`, in a thread: no new
+            process can begin then."""
+            until = time.monotonic() + within_s
+            while time.monotonic() < until:
+                try:
+                    os.killpg(self._pid, 0)
+                except ProcessLookupError:
+                    return True
+                except PermissionError:  # as in `_signal`
+                    pass
+                time.sleep(LOOK_EVERY_S)
+            return False
 
         def _signal(self, number: int) -> None:
             with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS raises the latter for a group that has just ended

@@ -29,8 +29,9 @@ class CannotStart(TooltrayError):
     """A failure to start that a retry would repeat: the user has to change something first."""
 
 
-RunFirst = Callable[[Sequence[str], Mapping[str, str], str], Awaitable[None]]
-"""Runs a command line with an environment in a folder to its end.
+RunFirst = Callable[[Sequence[str], Mapping[str, str], str], Awaitable[bool]]
+"""Runs a command line with an environment in a folder to its end, and returns whether all that it started has ended, too, if it could not
+leave its process group; False also where that cannot be known.
 
 Raises:
     TooltrayError: it fails; gives the reason.

@@ -29,11 +29,13 @@ LIMIT_BYTES = 64 * 1024  # of one line; of a longer line the end is enough
 GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
 GRACE_AFTER_TERM_S = 2.0
 FLOOD_PAUSE_S = 1.0
+END_AFTER_KILL_S = 2.0  # of all processes of an installation
 OTHER_HALF_OF_END_S = 0.3  # between the exit and the end of stdout and stderr; a grandchild may hold these open forever
 
 
-async def run_first(name: str, line: Sequence[str], env: Mapping[str, str], cwd: str, output: ServerOutput) -> None:
-    """
+async def run_first(name: str, line: Sequence[str], env: Mapping[str, str], cwd: str, output: ServerOutput) -> bool:
+    """See RunFirst.
+
     Args:
         name: the server's name.
         output: takes the lines that the installation writes.
@@ -72,6 +74,7 @@ async def run_first(name: str, line: Sequence[str], env: Mapping[str, str], cwd:
         kind = CannotStart if found.is_lasting else TooltrayError
         title = Phrase("its package was not installed: {why}", why=found.problem.title)
         raise kind(title, found.problem.message, found.problem.hint)
+    return await asyncio.to_thread(family.wait_for_end, END_AFTER_KILL_S)
 
 
 async def _read(stream: asyncio.StreamReader, output: ServerOutput) -> None:

@@ -1,6 +1,6 @@
 """confined_starts.py"""
 
-import json
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,18 +8,18 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.fakes.modes import has_mode
 from tests.unit.servers.confinement.test_watches import Servers
 
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.home.home import Home
-from tooltray.servers.confinement.confined_starts import ConfinedStart, ConfinedStarts, Preparation, preparation
+from tooltray.servers.confinement.confined_starts import ConfinedStart, ConfinedStarts
 from tooltray.servers.confinement.confinements import Confinements, Support
 from tooltray.servers.confinement.launch_line import CARRIED
 from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.confinement.refusals import Refusals
+from tooltray.servers.confinement.shared_files import SMALLEST_BYTES
 from tooltray.servers.confinement.watches import Watches
 from tooltray.servers.launch.program_launch import CannotStart, Launch
 
@@ -67,15 +67,16 @@ class World:
         self.starts = ConfinedStarts(
             confinements=self.confinements, refusals=self.refusals, home=self.home, user_folder=self.me, watches=watches, proxies=proxies
         )
+        self.have_ended = True  # the processes of an installation
         self.ran: list[tuple[Sequence[str], Mapping[str, str], str]] = []
 
-    async def begin(self, confinement: Any) -> ConfinedStart | None:
+    async def begin(self, confinement: Any, server: str = "s") -> ConfinedStart | None:
         entry = {"command": "p", "confinement": confinement, **self.fields}
         config = MCPServerConfig.model_validate(entry)
-        return await self.starts.begin("s", config, "", PERSONS)
+        return await self.starts.begin(server, config, "", PERSONS)
 
-    async def line(self, confinement: Any, command: str, *args: str) -> Sequence[str]:
-        start = await self.begin(confinement)
+    async def line(self, confinement: Any, command: str, *args: str, server: str = "s") -> Sequence[str]:
+        start = await self.begin(confinement, server)
         assert start
         env = {
             **start.environment,
@@ -87,10 +88,10 @@ class World:
         launch = start.put_around(Launch(command, args, env, start.folder))
         assert launch.around
         line = await launch.around.command(f"{self.bin}/{command}", launch, self.run)
-        assert all(name.startswith(CARRIED) for name in line.env)
+        assert self.confinements.support.system == "darwin" or all(name.startswith(CARRIED) for name in line.env)
         return line.words
 
-    async def run(self, line: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
+    async def run(self, line: Sequence[str], env: Mapping[str, str], cwd: str) -> bool:
         """As npm installs a package."""
         self.ran.append((line, {name.removeprefix(CARRIED): value for name, value in env.items()}, cwd))
         modules = Path(cwd) / "node_modules"
@@ -99,6 +100,10 @@ class World:
         (modules / ".bin" / "notes").touch()
         (modules / "notes" / "package.json").write_text('{"name": "notes", "bin": "x.js"}')
         (Path(cwd) / "package.json").write_text('{"dependencies": {"notes": "1"}}')
+        (modules / ".package-lock.json").write_text('{"packages": {"node_modules/notes": {}}}')
+        (modules / "notes" / "big.js").write_text("x" * SMALLEST_BYTES)
+        await asyncio.sleep(0)
+        return self.have_ended
 
 
 async def test_what_is_open_and_where_nothing_can_be_done_starts_as_ever(tmp_path: Path) -> None:
@@ -147,10 +152,61 @@ async def test_a_package_is_installed_once_by_what_lies_beside_its_launcher_with
     assert env["HTTPS_PROXY"] == "http://corp:1"
     assert not env.keys() & {"NODE_USE_ENV_PROXY", "API_KEY"}, "scripts of the package have the network"
     assert env["PUPPETEER_SKIP_DOWNLOAD"] == "1", "install scripts read it"
-    assert all(env[name].startswith(packages) for name in ("npm_config_cache", "TMPDIR"))
+    assert all(env[name].startswith(f"{cwd}/.installing") for name in ("npm_config_cache", "TMPDIR"))
     assert env["npm_config_registry"] == "http://127.0.0.1:9/"
     assert tuple(line)[-2:] == (f"{cwd}/node_modules/.bin/notes", "--stdio")
     assert tuple(await world.line({"hosts": ["a.org"], "files": "own"}, "npx", "-y", "notes"))
+    assert len(world.ran) == 1
+
+
+NO_NETWORK = {"files": "own", "network": "none"}
+
+
+def big_files(world: World) -> list[Path]:
+    return sorted(world.home.confined.glob("*/packages/npm-*/node_modules/notes/big.js"))
+
+
+def with_npm(world: World) -> World:
+    (world.bin / "npm").touch(0o755)
+    return world
+
+
+@pytest.mark.posix
+async def test_servers_share_the_files_of_a_package_until_the_last_one_is_removed(tmp_path: Path) -> None:
+    world = with_npm(World(tmp_path))
+    for server in "ab":
+        await world.line(NO_NETWORK, "npx", "notes", server=server)
+    first, second = big_files(world)
+    assert first.samefile(second)
+    await world.line({"files": "open", "network": "none"}, "npx", "notes", server="b")
+    assert not first.samefile(second), "it may change all files"
+    await world.line({"files": "open", "network": "none"}, "npx", "notes", server="c")
+    assert [each.stat().st_nlink for each in big_files(world)] == [2, 1, 1]
+    await world.starts.forget("a")
+    assert os.listdir(world.home.confined / "shared") == []
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize(
+    ("support", "have_ended", "links"),
+    [
+        (SUPPORT, True, 2),
+        (Support("linux", 0, True, bwrap="/usr/bin/bwrap"), True, 2),
+        (SUPPORT, False, 1),
+        (Support("linux", 0, True), True, 1),
+        (Support("darwin", sandbox_exec="/usr/bin/sandbox-exec"), True, 1),
+    ],
+)
+async def test_a_file_that_something_may_still_change_is_not_shared(tmp_path: Path, support: Support, have_ended: bool, links: int) -> None:
+    world = with_npm(World(tmp_path, support))
+    world.have_ended = have_ended
+    await world.line(NO_NETWORK, "npx", "notes")
+    assert [each.stat().st_nlink for each in big_files(world)] == [links]
+
+
+async def test_two_instances_of_a_server_install_its_package_once(tmp_path: Path) -> None:
+    world = with_npm(World(tmp_path))
+    await asyncio.gather(*(world.line(NO_NETWORK, "npx", "notes") for _ in range(2)))
     assert len(world.ran) == 1
 
 
@@ -214,116 +270,3 @@ async def test_a_watched_server_gets_the_same_and_runs_through_the_tracer(tmp_pa
     with pytest.raises(TooltrayError, match="not being watched"):  # a start that began before does not run it unconfined for good
         await launch.around.command("/usr/bin/env", launch, world.run)
     await servers.tasks.close()
-
-
-def ahead_of(tmp_path: Path, *words: str) -> Preparation:
-    found = preparation(words[0], words[1:], tmp_path)
-    assert found is not None
-    return found
-
-
-def installed(ahead: Preparation, package: str, bins: object, *, program: str) -> Path:
-    """As npm leaves it."""
-    ahead.begin()
-    modules = ahead.folder / "node_modules"
-    (modules / package).mkdir(parents=True)
-    (ahead.folder / "package.json").write_text(json.dumps({"dependencies": {package: "^1"}}))
-    (modules / package / "package.json").write_text(json.dumps({"name": package, "bin": bins}))
-    (modules / ".bin").mkdir()
-    (modules / package / "x.js").touch()
-    (modules / ".bin" / program).symlink_to(modules / package / "x.js")
-    return modules / ".bin" / program
-
-
-@pytest.mark.parametrize(
-    ("words", "specs", "rest"),
-    [
-        (("npx", "-y", "@a/notes@1.2", "--stdio", "/x"), ("@a/notes@1.2",), ("--stdio", "/x")),
-        (("/usr/bin/npx", "--yes", "--", "notes"), ("notes",), ()),
-        (("npm", "exec", "-y", "notes", "--", "a"), ("notes",), ("--", "a")),
-        (("npm", "x", "notes", "a"), ("notes",), ("a",)),
-        (("npx", "-p", "a", "--package=b", "run", "x"), ("a", "b"), ("x",)),
-    ],
-)
-def test_a_package_of_npx_is_installed_into_a_folder_of_its_own(
-    tmp_path: Path, words: tuple[str, ...], specs: tuple[str, ...], rest: object
-) -> None:
-    ahead = ahead_of(tmp_path, *words)
-    assert (ahead.command, ahead.args[:3], ahead.rest) == ("npm", ("install", "--prefix", str(ahead.folder)), rest)
-    assert ahead.args[ahead.args.index("--") + 1 :] == specs
-    assert ahead.folder.parent == tmp_path
-    assert ahead.env["npm_config_cache"].startswith(str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("words", "args", "program"),
-    [
-        (("uvx", "notes", "x"), ("notes",), "notes"),
-        (("uvx", "notes@1.2"), ("notes@1.2",), "notes"),
-        (
-            ("uvx", "--from", "big[all]", "--with=extra", "-p", "3.12", "notes"),
-            ("--python", "3.12", "--with", "extra", "--", "big[all]"),
-            "notes",
-        ),
-        (("uv", "tool", "run", "notes", "-q"), ("notes",), "notes"),
-    ],
-)
-def test_a_package_of_uvx_is_installed_as_a_tool(tmp_path: Path, words: tuple[str, ...], args: tuple[str, ...], program: str) -> None:
-    ahead = ahead_of(tmp_path, *words)
-    assert (ahead.command, ahead.args[-len(args) :]) == ("uv", args)
-    ahead.begin()
-    assert has_mode(ahead.folder, 0o700)
-    (ahead.folder / "bin").mkdir()
-    (ahead.folder / "tools").mkdir()
-    (ahead.folder / "tools" / program).touch()
-    (ahead.folder / "bin" / program).symlink_to(ahead.folder / "tools" / program)
-    assert ahead.program() == str(ahead.folder / "bin" / program)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("node", "x.js"),
-        ("npx",),
-        ("npx", "--call", "x"),
-        ("npx", "-p"),
-        ("uvx", "--index-url", "x", "y"),
-        ("uvx", "git+https://x"),
-        ("uvx", "./x"),
-    ],
-)
-def test_what_is_started_otherwise_is_left_to_itself(tmp_path: Path, words: tuple[str, ...]) -> None:
-    assert preparation(words[0], words[1:], tmp_path) is None
-
-
-@pytest.mark.parametrize(("bins", "program"), [("x.js", "notes"), ({"serve": "x.js"}, "serve")])
-def test_the_program_of_a_package_is_found_and_it_is_installed_once(tmp_path: Path, bins: object, program: str) -> None:
-    ahead = ahead_of(tmp_path, "npx", "-y", "@a/notes")
-    assert not ahead.is_done
-    wanted = installed(ahead, "@a/notes", bins, program=program)
-    assert ahead.program() == str(wanted)
-    assert ahead_of(tmp_path, "npx", "@a/notes", "other").is_done
-    ahead.begin()
-    assert not ahead.is_done
-
-
-def test_a_program_is_named_behind_its_packages(tmp_path: Path) -> None:
-    ahead = ahead_of(tmp_path, "npx", "-p", "notes", "run")
-    wanted = installed(ahead, "notes", {"run": "x.js", "other": "y.js"}, program="run")
-    assert ahead.program() == str(wanted)
-
-
-def test_a_package_without_a_program_or_with_one_elsewhere_does_not_start(tmp_path: Path) -> None:
-    ahead = ahead_of(tmp_path, "npx", "notes")
-    ahead.begin()
-    with pytest.raises(CannotStart, match="no program to run"):
-        ahead.program()
-    (ahead.folder / "package.json").write_text("[]")
-    with pytest.raises(CannotStart, match="no program to run"):
-        ahead.program()
-    program = installed(ahead, "notes", "x.js", program="notes")
-    program.unlink()
-    (tmp_path / "elsewhere").touch()
-    program.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(CannotStart, match="no program to run"):
-        ahead.program()

@@ -207,8 +207,8 @@ def test_all_files_with_a_kept_network_are_the_root(world: World) -> None:
 
 
 def test_an_installation_gets_the_network_and_nothing_of_what_the_server_may_see(world: World) -> None:
-    policy = preparing_policy(world.subject("{home}/notes", cwd="shop"))
-    assert (policy.network, policy.write) == ("all", (str(world.state.packages),))
+    policy = preparing_policy(world.subject("{home}/notes", cwd="shop"), "/new")
+    assert (policy.network, policy.write) == ("all", ("/new",))
     assert not any(path.startswith(str(world.home)) for path in policy.read)
 
 

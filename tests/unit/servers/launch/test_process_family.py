@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from tests.fakes.heard import PATIENCE_S
 from tests.fakes.process_end import end_of
 
-from tooltray.servers.launch.process_family import INSTANCE_VARIABLE, ProcessFamily
+from tooltray.servers.launch.process_family import INSTANCE_VARIABLE, LOOK_EVERY_S, ProcessFamily
 
 pytestmark = pytest.mark.posix  # what Windows has a job for
 
@@ -78,3 +79,17 @@ async def test_what_has_ended_and_was_not_yet_looked_after_is_no_straggler(sleep
 
 def test_a_family_without_a_mark_has_no_stragglers() -> None:
     assert stragglers_of("") == 0
+
+
+def test_a_group_has_ended_once_no_process_of_it_is_left(sleepers: Sleepers, monkeypatch: pytest.MonkeyPatch) -> None:
+    family = ProcessFamily(sleepers.start(mark=None))
+    assert not family.wait_for_end(2 * LOOK_EVERY_S)
+    family.kill()
+    sleepers.processes[0].wait()
+    assert family.wait_for_end(PATIENCE_S)
+
+    def may_not(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "killpg", may_not)
+    assert not family.wait_for_end(2 * LOOK_EVERY_S), "it cannot be known"

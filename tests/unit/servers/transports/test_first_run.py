@@ -45,6 +45,12 @@ async def test_what_cannot_be_run_is_said(tmp_path: Path) -> None:
         await ran(tmp_path, "", command="/not/there")
 
 
+@pytest.mark.posix
+async def test_it_knows_that_nothing_of_it_runs_any_more(tmp_path: Path) -> None:
+    output = ServerOutput(log=new_log(), mask=str)
+    assert await run_first("s", (sys.executable, "-I", "-S", "-c", "pass"), {}, str(tmp_path), output)
+
+
 async def test_it_ends_with_all_that_it_started_when_nobody_waits_any_more(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
     child = f"open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n  print('up', flush=True)"
