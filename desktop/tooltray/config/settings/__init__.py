@@ -1,1 +1,3 @@
-"""`settings.json`: its model, its migrations, and every change to it, through McpConfHelper. `settings_file` writes it."""
+"""`settings.json`: its model (`settings`), the migration of older files (`document`), and every change to it, through McpConfHelper
+(`mcp_conf_helper`). `settings_file` writes it.
+"""
