@@ -68,7 +68,7 @@ def _add_value(found: Positions, place: Place, value: Value, at: int) -> None:
             _add_value(found, (*place, index), item, item.start)
 
 
-def of_json(text: str, start: int = 0) -> Positions:
+def of_json(text: str, start: int) -> Positions:
     """Returns the positions in strict JSON, without those in lists, which are not needed: most of a large file is in lists.
 
     Args:

@@ -212,9 +212,9 @@ class TransportOrder(msgspec.Struct, frozen=True):
     prepare_launch: Callable[[], Awaitable[Launch]]
     start_process: Callable[[Launch], Transport]
     authorize: Callable[[], Awaitable[Authorization | None]]
-    refused: RefusedRequests = msgspec.field(default_factory=RefusedRequests)
-    log: deque[str] = msgspec.field(default_factory=deque)
-    packages: Path | None = None
+    refused: RefusedRequests
+    log: deque[str]
+    packages: Path | None
 
 
 class MemoryServer(Protocol):

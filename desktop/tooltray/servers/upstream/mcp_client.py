@@ -113,8 +113,8 @@ class McpClient:
         transport: Transport,
         deadlines: DeadlineWheel,
         plan: GreetingPlan,
-        audience: Audience = SHARED,
-        usage: Usage | None = None,
+        audience: Audience,
+        usage: Usage,
         on_notification: Callable[["McpClient", str, Raw], None],
     ) -> None:
         """
@@ -131,7 +131,7 @@ class McpClient:
         self._extensions, self.declared_extensions = audience.declared, frozenset[str]()
         self._is_person_there = audience.is_person_there
         self._on_notification = on_notification
-        self.usage = usage or Usage()
+        self.usage = usage
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
         self.client_tasks = ClientTasks()
         self.url_questions = UrlQuestions()

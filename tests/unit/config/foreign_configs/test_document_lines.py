@@ -11,12 +11,12 @@ def lines_of(text: str, positions: document_lines.Positions) -> dict[Place, int]
 
 def test_keys_of_json_are_found_through_lists_and_odd_texts() -> None:
     text = '{"x": [{"a": "}"}, [1]],\n "a\\"b": {},\n "c": {"d": "{", "e": {"f": null}}}'
-    found = lines_of(text, document_lines.of_json(text))
+    found = lines_of(text, document_lines.of_json(text, 0))
     assert found == {(): 1, ("x",): 1, ('a"b',): 2, ("c",): 3, ("c", "d"): 3, ("c", "e"): 3, ("c", "e", "f"): 3}
 
 
 def test_a_key_that_is_there_twice_is_found_at_the_later_place_and_said_to_be_repeated() -> None:
-    found = document_lines.of_json('{"a": 1, "a": 2, "b": 3}')
+    found = document_lines.of_json('{"a": 1, "a": 2, "b": 3}', 0)
     assert (found.at, found.repeated) == ({(): 0, ("a",): 9, ("b",): 17}, [(("a",), 9)])
 
 
@@ -26,7 +26,7 @@ def test_json_that_is_no_object_has_no_keys() -> None:
 
 def test_what_is_too_deep_is_left_out() -> None:
     text = '{"a":' * 10 + "1" + "}" * 10
-    assert max(map(len, document_lines.of_json(text).at)) == MAX_DEPTH
+    assert max(map(len, document_lines.of_json(text, 0).at)) == MAX_DEPTH
     assert max(map(len, document_lines.of_value(read(text)).at)) == MAX_DEPTH
 
 

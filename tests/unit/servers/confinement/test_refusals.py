@@ -76,7 +76,11 @@ def test_both_paths_of_a_rename_are_found_and_no_more_than_some() -> None:
 
 def test_where_a_path_may_be_cut_by_a_space_that_is_said() -> None:
     said = ["Permission denied: '/a b'", "open /a b: permission denied", "EACCES /a b"]
-    assert [refused_paths(each) for each in said] == [[RefusedPath("/a b")], [RefusedPath("/a b")], [RefusedPath("/a", is_whole=False)]]
+    assert [refused_paths(each) for each in said] == [
+        [RefusedPath("/a b", False)],
+        [RefusedPath("/a b", False)],
+        [RefusedPath("/a", False, is_whole=False)],
+    ]
 
 
 def test_a_line_of_slashes_costs_nothing() -> None:

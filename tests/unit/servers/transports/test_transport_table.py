@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from collections import deque
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.launch.program_launch import CannotStart, Launch
 from tooltray.servers.transports.http.http_transport import HttpTransport
 from tooltray.servers.transports.http.sse_transport import SseTransport
-from tooltray.servers.transports.transport import TransportOrder
+from tooltray.servers.transports.transport import RefusedRequests, TransportOrder
 from tooltray.servers.transports.transport_table import TRANSPORTS, is_remote, leads_back, make_transport, refusal, url_leads_back
 
 OWN_URL = "http://127.0.0.1:7717"
@@ -45,7 +46,7 @@ class Given:
         return TransportOrder(
             name="thing",
             config=MCPServerConfig.model_validate({"command": command, "args": args, "url": url, **entry}),
-            resolved=ResolvedServer(command=command, args=args, env={}, cwd=None, url=url, headers={}, secret_names=()),
+            resolved=ResolvedServer(command=command, args=args, env={}, cwd=None, url=url, headers={}, secret_names=(), oauth=None),
             environ={},
             own_url=OWN_URL,
             mask=str,
@@ -53,6 +54,9 @@ class Given:
             prepare_launch=self.prepare_launch,
             start_process=self.start_process,
             authorize=self.authorize,
+            refused=RefusedRequests(),
+            log=deque(),
+            packages=None,
         )
 
 

@@ -111,7 +111,7 @@ class FromServer:
         self._hub, self._feed, self._lock = hub, feed, threading.Lock()
         self._lines: deque[bytes] = deque()
         self._bytes = 0
-        self._is_scheduled = self._is_paused = self._is_over = False
+        self._is_paused = self._is_over = False
         self._wake: Callable[[], None] = lambda: None
 
     # server
@@ -134,9 +134,9 @@ class FromServer:
         if self._is_over:
             raise Gone("Tooltray closed the connection")
         with self._lock:
+            is_first = not self._lines
             self._lines.append(line)
             self._bytes += len(line)
-            is_first, self._is_scheduled = not self._is_scheduled, True
         if is_first:
             call_in(self._hub, self._deliver)
 
@@ -160,7 +160,7 @@ class FromServer:
             return
         with self._lock:
             lines, self._lines = self._lines, deque()
-            self._bytes, self._is_scheduled = 0, False
+            self._bytes = 0
         self._wake()
         for line in lines:
             self._feed(line)
