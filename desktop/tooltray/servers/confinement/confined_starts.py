@@ -5,7 +5,6 @@ npx and uvx ask their registry at each start. For a server without it the packag
 and not change, and then run without them. Only known options are read here; with any other option the start is left to npx or uvx.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from tooltray.config.settings.confinement import Confinement
 from tooltray.config.settings.secret_looks import plain_names
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import read_regular
@@ -36,6 +36,7 @@ from tooltray.servers.launch.direct_starts import bin_of
 from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
 from tooltray.servers.launch.remembered_variables import INDEX, VARIABLES, meaning
 
+NAME_DIGITS = 16  # of a package's digest in the name of its folder
 _DONE = "installed"  # the file that marks a completed installation
 _FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--isolated"})
 _NPX_OPTIONS = {"-p": "package", "--package": "package"}
@@ -102,7 +103,7 @@ def preparation(command: str, args: Sequence[str], packages: Path) -> Preparatio
 
 
 def _digest(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return digest_of(parts)[:NAME_DIGITS]
 
 
 def _of_npx(wanted: LauncherLine, packages: Path) -> Preparation:

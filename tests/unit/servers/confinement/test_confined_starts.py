@@ -280,6 +280,11 @@ def test_a_package_of_uvx_is_installed_as_a_tool(tmp_path: Path, words: tuple[st
     assert ahead.program() == str(ahead.folder / "bin" / program)
 
 
+def test_other_packages_are_in_another_folder(tmp_path: Path) -> None:
+    lines = "npx a", "npx a@1", "npx -p a -p b x", "uvx a", "uvx a@1", "uvx --from a[x] a", "uvx --with b a", "uvx -p 3.12 a"
+    assert len({ahead_of(tmp_path, *line.split()).folder for line in lines}) == len(lines)
+
+
 @pytest.mark.parametrize(
     "words",
     [
