@@ -52,13 +52,17 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
             "[[list]]",
             "k = [",
             '  "v=1",',
-            '  "w",',
+            "'''",
+            "[no.table.either]",
+            "''', \"w\",",
             "]",
             '["\\U0001F600 x"]',
             "'lit eral' = 2",
         )
     )
-    found = lines_of(text, document_lines.of_toml(text))
+    positions = document_lines.of_toml(text)
+    assert (positions.at[()], positions.at[("top",)]) == (0, text.index("top"))
+    found = lines_of(text, positions)
     assert found[("top",)] == 2
     assert ("not",) not in found
     assert found[("one",)] == 5
@@ -66,7 +70,8 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
     assert found[("mcp_servers", "b.c")] == found[("mcp_servers", "b.c", "env")] == 9
     assert found[("mcp_servers", "b.c", "env", "a", "b")] == 10
     assert (found[("list",)], found[("list", "k")], ("list", "w") in found) == (11, 12, False)
-    assert found[("😀 x", "lit eral")] == 17
+    assert found[("😀 x", "lit eral")] == 19
+    assert ("no",) not in found
 
 
 def test_a_line_begins_behind_those_before_it() -> None:
