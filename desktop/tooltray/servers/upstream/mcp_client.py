@@ -84,9 +84,6 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     on_question: Callable[[JournalEvent], None] = lambda question: None
 
 
-SHARED = Audience()
-
-
 class _RelayedCall(msgspec.Struct, eq=False):
     exchange: Exchange
     pending: PendingCall

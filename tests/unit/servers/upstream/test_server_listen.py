@@ -19,7 +19,7 @@ from tooltray.protocol.eras import Era
 from tooltray.servers.upstream.handshake import DISCOVER_TIMEOUT_S, GreetingPlan
 from tooltray.servers.upstream.idle_stop import Usage
 from tooltray.servers.upstream.managed_server import InstanceOpened, ServerNotified
-from tooltray.servers.upstream.mcp_client import SHARED, McpClient
+from tooltray.servers.upstream.mcp_client import Audience, McpClient
 from tooltray.servers.upstream.server_listen import LONGEST_PAUSE_S, ServerListen, ServerListens
 
 LISTS = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
@@ -55,7 +55,7 @@ class World:
             transport=self.server(name="s"),
             deadlines=DeadlineWheel(),
             plan=GreetingPlan(Era.MODERN, False, None, DISCOVER_TIMEOUT_S),
-            audience=SHARED,
+            audience=Audience(),
             usage=Usage(),
             on_notification=self._notified,
         )
