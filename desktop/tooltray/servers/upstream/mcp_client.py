@@ -117,7 +117,7 @@ class McpClient:
         """
         Args:
             plan: how the server is greeted, and in which era.
-            usage: counts calls, requests and questions; None: a Usage of its own.
+            usage: counts calls, requests and questions.
             on_notification: called with notifications that concern no call: list changes, updates, log messages.
         """
         self._on_question = audience.on_question
