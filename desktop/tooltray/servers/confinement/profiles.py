@@ -208,15 +208,15 @@ def glob_safe(path: str) -> str:
     return re.sub(r"([*?[])", r"[\1]", path)
 
 
-def _interpreter(script: str) -> str:
-    """Returns the program that a script's first line names; empty: it is not a script, or cannot be read."""
+def _interpreter(script: str) -> str | None:
+    """Returns the program that a script's first line names; None: it is not a script, or cannot be read."""
     try:
         with open(script, "rb") as opened:
             found = _SHEBANG.match(opened.readline(MAX_LINE_BYTES))
     except OSError:
-        return ""
+        return None
     if not found:
-        return ""
+        return None
     program, word = os.fsdecode(found[1]), os.fsdecode(found[2] or b"")
     return word if os.path.basename(program) == "env" else program
 

@@ -121,7 +121,7 @@ class RefusedRequests:
 
 
 def _digest(message: Outgoing) -> bytes:
-    return hashlib.blake2b(message.method.encode() + b" " + bytes(message.payload), digest_size=16).digest()
+    return hashlib.blake2b(message.method.encode() + b" " + bytes(message.payload)).digest()
 
 
 class ConnectionFailure(msgspec.Struct, frozen=True):

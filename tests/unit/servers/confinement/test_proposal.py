@@ -141,7 +141,7 @@ def seen(tmp_path: Path) -> Seen:
 
 
 def test_what_the_profile_grants_by_itself_needs_nothing(seen: Seen) -> None:
-    seen("read", "/usr/lib/a")("write", "/state/x")
+    seen("read", "/usr/lib/a")("list", "/usr/lib")("write", "/state/x")
     assert seen.proposed == WatchProposal("read", "none")
     assert seen.proposer.shown(seen.watched) == ()
     seen("create", "/venv/lib/__pycache__/a.pyc")
