@@ -17,7 +17,6 @@ def file_server(
     project: str = SHOP,
     folder: str = "",
     origin: Origin = "project",
-    is_default: bool = True,
     variables: dict[str, str] | None = None,
     **fields: Any,
 ) -> FileServer:
@@ -25,7 +24,7 @@ def file_server(
     written = {"command": command, "autoApprove": ["all"], **fields}
     config = MCPServerConfig.model_validate(written)
     entry = FileEntry(command, config, written, variables=variables or {})
-    return FileServer(entry, f"{project or folder}/.mcp.json", origin, folder=folder or project, project=project, is_default=is_default)
+    return FileServer(entry, f"{project or folder}/.mcp.json", origin, folder=folder or project, project=project)
 
 
 def in_project(folder: str, **options: Any) -> SessionState:

@@ -18,7 +18,7 @@ from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import HttpConnection
 from tooltray.servers.transports.http.http_transport import HttpTransport
 from tooltray.servers.transports.http.sse_transport import SseTransport
-from tooltray.servers.transports.transport import Authorization
+from tooltray.servers.transports.transport import Authorization, RefusedRequests
 
 VERSION = "2025-11-25"
 SESSION = "session-of-the-test"
@@ -235,6 +235,7 @@ async def connected(
 ) -> AsyncIterator[Connected]:
     environ, trust = environ or {}, tls_context(environ or {})
     connection = HttpConnection(server="far", url=url, headers=headers or {}, environ=environ, trust=trust, authorization=authorization)
+    options = {"tool_schema": lambda tool: None, "refused": RefusedRequests(), **options}
     made = SseTransport(name="far", connection=connection) if is_sse else HttpTransport(name="far", connection=connection, **options)
     client = Connected(made)
     await made.open(client.dispatcher)

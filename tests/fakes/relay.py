@@ -15,7 +15,8 @@ from tests.fakes.scripted_server import ScriptedServer
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
-from tooltray.servers.upstream.handshake import GreetingPlan
+from tooltray.servers.upstream.handshake import DISCOVER_TIMEOUT_S, GreetingPlan
+from tooltray.servers.upstream.idle_stop import Usage
 from tooltray.servers.upstream.mcp_client import Audience, McpClient
 
 
@@ -36,8 +37,9 @@ class Relay:
             name="s",
             transport=server(name="s"),
             deadlines=self.wheel,  # type: ignore[arg-type]
-            plan=GreetingPlan(wants),
+            plan=GreetingPlan(wants, False, None, DISCOVER_TIMEOUT_S),
             audience=Audience(**audience),
+            usage=Usage(),
             on_notification=self._on_notification,
         )
 

@@ -35,6 +35,8 @@ def make(args=()):
         sys.stdout.buffer.write(b"as bytes\\n")
         logging.getLogger("of.server").error("logged")
         await asyncio.to_thread(print, "in a thread")
+        asyncio.get_running_loop().call_exception_handler({"message": "of its loop"})
+        asyncio.get_running_loop().call_exception_handler({"message": "lost", "exception": ValueError("no")})
         return "done"
 
     @server.tool()

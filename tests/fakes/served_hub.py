@@ -83,7 +83,9 @@ class ServedHub:
         """
         called = names or {}
         self.files.readings = readings
-        servers = {called.get(each.name, each.name): FileServer(each, file.path, "served") for file in readings for each in file.entries}
+        servers = {
+            called.get(each.name, each.name): FileServer(each, file.path, "served", "") for file in readings for each in file.entries
+        }
         self.config.set_file_servers(servers)
         self.bus.publish(ServerFilesChanged())
 

@@ -102,7 +102,7 @@ async def required(tmp_path: Path, *needed: str, optional: str = "optional") -> 
     servers = Servers(bus, config)
     await config.load()
     entries = [entry(name, must_run=True, disable=name == "off") for name in needed] + [entry(optional)]
-    config.set_file_servers({each.name: FileServer(each, FILE, "served") for each in entries})
+    config.set_file_servers({each.name: FileServer(each, FILE, "served", "") for each in entries})
     RequiredServers(config=config, bus=bus, on_failed=failures.append)
     return servers, failures
 
@@ -150,7 +150,7 @@ async def test_calls_of_servers_that_ask_for_it_are_logged_and_no_others(tmp_pat
     config = McpConfHelper(tmp_path / "settings.json", bus)
     await config.load()
     entries = (entry("told", logs_calls=True), entry("quiet"))
-    config.set_file_servers({each.name: FileServer(each, FILE, "served") for each in entries})
+    config.set_file_servers({each.name: FileServer(each, FILE, "served", "") for each in entries})
     ServedCallLog(config=config, bus=bus)
     with caplog.at_level(logging.INFO, logger="tooltray"):
         for server in ("told", "quiet", "of the settings"):

@@ -68,7 +68,7 @@ def _add_value(found: Positions, place: Place, value: Value, at: int) -> None:
             _add_value(found, (*place, index), item, item.start)
 
 
-def of_json(text: str, start: int = 0) -> Positions:
+def of_json(text: str, start: int) -> Positions:
     """Returns the positions in strict JSON, without those in lists, which are not needed: most of a large file is in lists.
 
     Args:
@@ -85,7 +85,7 @@ def _walk(found: Positions, text: str, place: Place, at: int) -> int:
     at += 1
     while (member := _MEMBER.match(text, at)) is not None:
         name, value_at = member[1], member.end()
-        inner = (*place, json.loads(f'"{name}"') if "\\" in name else name)
+        inner = (*place, json.loads(f'"{name}"'))
         found.add(inner, member.start(1) - 1)
         if text[value_at] == "{" and len(inner) < MAX_DEPTH:
             at = _walk(found, text, inner, value_at)
@@ -101,12 +101,12 @@ def of_toml(text: str) -> Positions:
     for start, line in _toml_lines(text):
         if line.lstrip().startswith("["):
             table = _toml_keys(line.lstrip().lstrip("["))
-            for length in range(1, len(table) + 1):
+            for length in range(1, len(table)):
                 found.at.setdefault(table[:length], start)
             found.at[table] = start
         elif "=" in line:
             keys = _toml_keys(line)
-            for length in range(1, len(keys) + 1):
+            for length, _ in enumerate(keys, start=1):
                 found.at.setdefault((*table, *keys[:length]), start)
     return found
 

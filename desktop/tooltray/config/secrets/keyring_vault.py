@@ -101,7 +101,7 @@ class KeyringVault:
         open_keyring: returns the keyring; called at the first use, and again as long as it fails.
     """
 
-    def __init__(self, names_file: Path, open_keyring: Callable[[], SystemKeyring] = open_system_keyring) -> None:
+    def __init__(self, names_file: Path, open_keyring: Callable[[], SystemKeyring]) -> None:
         self._names_file = names_file
         self._open_keyring = open_keyring
         self._keyring: SystemKeyring | None = None

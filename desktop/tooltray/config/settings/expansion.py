@@ -67,7 +67,7 @@ class ResolvedServer(HidesFields, frozen=True):
     url: str | None
     headers: Mapping[str, str]
     secret_names: tuple[str, ...]
-    oauth: OAuthSettings | None = None
+    oauth: OAuthSettings | None
 
 
 async def resolve(

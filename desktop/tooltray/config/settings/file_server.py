@@ -103,15 +103,13 @@ class FileServer(msgspec.Struct, frozen=True):
         origin: whether it is from a project's own file, or from one that the hub was started with.
         folder: where it runs unless its entry defines another; absolute, empty: as every other server.
         project: the folder whose sessions are the only ones to have it; empty: all sessions.
-        is_default: it starts at once, and not when it is first called.
     """
 
     entry: FileEntry
     file: str
     origin: Origin
-    folder: str = ""
+    folder: str
     project: str = ""
-    is_default: bool = True
 
 
 def with_file_servers(own: Settings, files: Mapping[str, FileServer]) -> Settings:
@@ -122,6 +120,5 @@ def with_file_servers(own: Settings, files: Mapping[str, FileServer]) -> Setting
     for_all = own.file_servers.get(ANY_SERVER, FileServerSettings())
     chosen = {name: own.file_servers.get(name, for_all) for name in others}
     configs = {name: chosen[name].applied(server.entry.config) for name, server in others.items()}
-    by_default = {name: chosen[name].is_default for name in others}
-    defaults = [name for name, server in others.items() if (server.is_default if by_default[name] is None else by_default[name])]
+    defaults = [name for name in others if chosen[name].is_default is not False]
     return own.model_copy(update={"mcp_servers": {**own.mcp_servers, **configs}, "default_servers": (*own.default_servers, *defaults)})

@@ -62,7 +62,7 @@ def in_words(error: ValidationError) -> str:
 
 def places_in_words(error: ValidationError) -> list[tuple[Path, str]]:
     """Returns why a value was refused, each reason with its place; no value is quoted."""
-    return [(details["loc"], _why(details)) for details in error.errors(include_url=False, include_input=False)]
+    return [(details["loc"], _why(details)) for details in error.errors()]
 
 
 def joined(reasons: Sequence[str]) -> str:

@@ -82,10 +82,10 @@ class SettingsFile:
         files: how it is replaced, and where its history goes.
     """
 
-    def __init__(self, path: Path, reserved: Collection[str], files: EditedFiles | None = None) -> None:
+    def __init__(self, path: Path, reserved: Collection[str], files: EditedFiles) -> None:
         self._path = path
         self._reserved = reserved
-        self._files = files or EditedFiles()
+        self._files = files
 
     def load(self) -> Loaded:
         """Reads the file; sets it aside or migrates it if it has to be. Never fails: the notices list what went wrong."""

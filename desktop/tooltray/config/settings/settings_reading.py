@@ -112,7 +112,7 @@ class Slip(msgspec.Struct, frozen=True):
     """
 
     problem: Problem
-    path: Path = ()
+    path: Path
     entry: str = ""
     part: Path = ()
 

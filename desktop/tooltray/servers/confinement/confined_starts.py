@@ -53,7 +53,7 @@ def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if _is_kept(name)}
 
 
-def installing_environment(env: Mapping[str, str], plain: Container[str] = ()) -> dict[str, str]:
+def installing_environment(env: Mapping[str, str], plain: Container[str]) -> dict[str, str]:
     """Returns the part of a server's environment that the installation of its package gets. It has no keys, because an installation has the
     network and runs programs of the package.
 
@@ -209,8 +209,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     shared: SharedFiles
     installing: asyncio.Lock
     ahead: Preparation | None = None
-    watch: Watch | None = None
-    plain: frozenset[str] = frozenset()
+    watch: Watch | None
+    plain: frozenset[str]
 
     @property
     def folder(self) -> str:

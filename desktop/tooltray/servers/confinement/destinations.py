@@ -104,7 +104,7 @@ class HostPattern(msgspec.Struct, frozen=True):
 
     host: str
     ports: frozenset[int]
-    is_below: bool = False
+    is_below: bool
 
     def covers(self, destination: Destination) -> bool:
         if destination.port not in self.ports:

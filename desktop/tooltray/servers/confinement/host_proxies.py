@@ -71,7 +71,7 @@ class ProxyConnection:
         hosts: Callable[[], HostList],
         outward: Outward,
         refused: Callable[[Destination], None],
-        request_s: float = REQUEST_S,
+        request_s: float,
     ) -> None:
         """
         Args:
@@ -243,8 +243,6 @@ class _Door:
     async def close(self) -> None:
         assert self._listener is not None, "open first"
         self._listener.close()
-        for connection in self._connections:
-            connection.cut()
         await self._tasks.close()
 
 

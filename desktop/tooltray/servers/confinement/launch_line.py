@@ -82,7 +82,7 @@ EVERYTHING = "/"
 KERNEL_KEYS = "/proc/keys"  # the names of all keys that the kernel keeps for the user; the calls that read the keys are refused
 
 
-def sandbox_profile(policy: Policy, read: Sequence[str], write: Sequence[str], private_tmp: str = "") -> str:
+def sandbox_profile(policy: Policy, read: Sequence[str], write: Sequence[str], private_tmp: str) -> str:
     """Returns the text of the profile.
 
     Args:
@@ -176,14 +176,19 @@ def lasting(policy: Policy, program: str) -> tuple[tuple[str, ...], tuple[str, .
     before its next start, by a link to any other place.
     """
     write = (*policy.write, *((policy.private_tmp,) if policy.private_tmp else ()))
-    certain = [path for path in write if os.path.realpath(path) == path]  # without links, so the server cannot have redirected these
-    folders = certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
+    folders = changeable(write)
     return _without_links((*policy.read, program), folders), _without_links(write, folders)
 
 
 def _without_links(paths: Iterable[str], folders: Sequence[str]) -> tuple[str, ...]:
     real = dict.fromkeys(os.path.realpath(path) for path in paths if not leads_through(path, folders))
     return tuple(path for path in real if os.path.lexists(path))
+
+
+def changeable(write: Sequence[str]) -> list[str]:
+    """Returns the real folders that a server may write, without folders that are reached by a link inside another one."""
+    certain = [path for path in write if os.path.realpath(path) == path]  # without links, so the server cannot have redirected these
+    return certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
 
 
 def leads_through(path: str, folders: Sequence[str]) -> bool:

@@ -7,7 +7,6 @@ An installation may write the one folder that it makes new, and no other: files 
 temporary files are in a folder inside, which goes with it.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.foundation.files.atomic_file import read_own
+from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.confinement.profiles import MODULES
 from tooltray.servers.confinement.shared_files import SharedFiles
@@ -25,6 +25,7 @@ from tooltray.servers.launch.command_lookup import LauncherLine, program_name, r
 from tooltray.servers.launch.direct_starts import bin_of
 from tooltray.servers.launch.program_launch import CannotStart
 
+NAME_DIGITS = 16  # of a package's digest in the name of its folder
 _DONE = "installed"  # the file that marks a completed installation
 _TEMPORARY = ".installing"
 _PYTHON = "python"
@@ -131,7 +132,7 @@ def preparation(command: str, args: Sequence[str], packages: Path) -> Preparatio
 
 
 def _digest(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return digest_of(parts)[:NAME_DIGITS]
 
 
 def _of_npx(wanted: LauncherLine, packages: Path) -> Preparation:

@@ -30,7 +30,7 @@ from tooltray.config.settings.confinement import Confinement
 from tooltray.foundation.home.home import file_stem
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.confinement.guarded_folders import GuardedFolders, is_below
-from tooltray.servers.confinement.launch_line import LINUX_READ, MAC_READ, Network, Policy, leads_through
+from tooltray.servers.confinement.launch_line import LINUX_READ, MAC_READ, Network, Policy, changeable, leads_through
 from tooltray.servers.launch.command_lookup import look_up, program_name
 
 
@@ -209,15 +209,15 @@ def glob_safe(path: str) -> str:
     return re.sub(r"([*?[])", r"[\1]", path)
 
 
-def _interpreter(script: str) -> str:
-    """Returns the program that a script's first line names; empty: it is not a script, or cannot be read."""
+def _interpreter(script: str) -> str | None:
+    """Returns the program that a script's first line names; None: it is not a script, or cannot be read."""
     try:
         with open(script, "rb") as opened:
             found = _SHEBANG.match(opened.readline(MAX_LINE_BYTES))
     except OSError:
-        return ""
+        return None
     if not found:
-        return ""
+        return None
     program, word = os.fsdecode(found[1]), os.fsdecode(found[2] or b"")
     return word if os.path.basename(program) == "env" else program
 
@@ -238,7 +238,7 @@ def hoisted_modules(path: str) -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
-def editable_sources(environment: str, changeable: Sequence[str] = ()) -> Iterator[str]:
+def editable_sources(environment: str, changeable: Sequence[str]) -> Iterator[str]:
     """Yields the projects that a virtual environment imports packages from without copying them.
 
     Args:
@@ -304,8 +304,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     state: StateFolder
     guarded: GuardedFolders
     bundles: str
-    project: str = ""
-    proxy_port: int = 0
+    project: str
+    proxy_port: int
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -329,7 +329,7 @@ def profile_of(subject: Subject, chosen: Confinement) -> Profile:
     named_read = named.usable(chosen.read)
     folders = {*named.usable(chosen.write), *named.usable(_given(subject))}
     write = {*folders} if chosen.files == "own" else set[str]()
-    read = {*_own_read(subject, _changeable((*subject.state.written, *write))), *named_read, *(folders - write)}
+    read = {*_own_read(subject, changeable((*subject.state.written, *write))), *named_read, *(folders - write)}
     return Profile(_policy(subject, read, write, network), tuple(dict.fromkeys(named.left_out)))
 
 
@@ -353,12 +353,6 @@ def _policy(subject: Subject, read: set[str], write: set[str], network: Network)
         file_bytes=FILE_BYTES,
         processes=PROCESSES,
     )
-
-
-def _changeable(write: Sequence[str]) -> list[str]:
-    """Returns the real folders that a server may write, without folders that are reached by a link inside another one."""
-    certain = [path for path in write if os.path.realpath(path) == path]
-    return certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
 
 
 def _own_read(subject: Subject, changeable: Sequence[str]) -> set[str]:

@@ -34,7 +34,7 @@ class ProxyRequest(HidesFields, frozen=True):
     Attributes:
         path: with query; empty for a tunnel.
         headers: as received, including the headers for this hop; Latin-1.
-        length: of the body in bytes; None: it comes in chunks.
+        length: of the body in bytes; None: it comes in chunks, as does all that a tunnel carries.
     """
 
     hidden: ClassVar = ("method", "path", "headers")
@@ -44,7 +44,7 @@ class ProxyRequest(HidesFields, frozen=True):
     method: str
     path: str
     headers: tuple[Header, ...]
-    length: int | None = 0
+    length: int | None
 
     @property
     def authorization(self) -> str:
@@ -90,7 +90,7 @@ def read_request(head: bytes) -> ProxyRequest:
     if method == "CONNECT":
         if not re.search(r":[0-9]+$", target):
             raise ValueError("CONNECT needs a host and a port")
-        return ProxyRequest(read_destination(target), True, method, "", headers)
+        return ProxyRequest(read_destination(target), True, method, "", headers, None)
     return _plain(method, target, headers, is_old=minor == "0")
 
 

@@ -64,7 +64,7 @@ class RefusedPath(msgspec.Struct, frozen=True):
     """
 
     path: str
-    is_write: bool = False
+    is_write: bool
     is_whole: bool = True
 
 

@@ -234,7 +234,7 @@ COMMON = (
 MOST = 5  # a longer list does not help the user to choose
 
 
-def find_elsewhere(command: str, *, home: Path, common: tuple[str, ...] = COMMON) -> tuple[str, ...]:
+def find_elsewhere(command: str, *, home: Path, common: tuple[str, ...]) -> tuple[str, ...]:
     """Returns the absolute paths of programs of this name, the user's own first, the newest version of each kind first.
 
     Args:

@@ -112,8 +112,9 @@ def lines_before(path: Path, end: int, skips: Skips | None = None) -> Iterator[F
             size, position = position - start, start
             body_at = chunk.find(b"\n") + 1 if start else 0
             if start and (not body_at or (body_at == len(chunk) and not tail)):
-                is_cut = is_cut or len(chunk) + len(tail) > MAX_LINE_BYTES
-                tail = (chunk + tail)[:MAX_LINE_BYTES]
+                tail = chunk + tail
+                is_cut = is_cut or len(tail.removesuffix(b"\n")) > MAX_LINE_BYTES
+                tail = tail[:MAX_LINE_BYTES]
                 yield Passed(tail_end, size)
                 continue
             body = chunk[body_at:] + tail

@@ -70,6 +70,7 @@ _KLOG_NAMES = {"I": "info", "W": "warning", "E": "error", "F": "error"}
 OUTPUT, MARK = "|", "="
 STAMP = len("2026-11-25T19:15:13.123Z")
 HEAD = STAMP + len(" | ")
+STAMPED_WITHIN = 200  # bytes of a record
 MAX_SUMMARY = 4000  # characters; a record's whole text is in its detail
 _STAMPED = lazy_pattern(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _TIMESTAMP = b'"timestamp":"'
@@ -148,7 +149,7 @@ def stamp(at: float) -> str:
 
 def read_stamp(text: bytes) -> float:
     """Returns unix seconds; 0: the text is not a time."""
-    if len(text) != STAMP or not _STAMPED.fullmatch(text):
+    if not _STAMPED.fullmatch(text):
         return 0.0
     year, month, day, hour, minute, second = (int(text[at:end]) for at, end in ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19)))
     if not (1 <= month <= 12 and 1 <= day <= 31 and year):
@@ -179,7 +180,7 @@ def _read_server_line(position: str, found: Found, level_before: str) -> LogLine
 
 
 def _hub_time(line: bytes) -> float:
-    begin = line.find(_TIMESTAMP, 0, 200) + len(_TIMESTAMP)
+    begin = line[:STAMPED_WITHIN].find(_TIMESTAMP) + len(_TIMESTAMP)
     return read_stamp(line[begin : begin + STAMP]) if begin >= len(_TIMESTAMP) else 0.0
 
 

@@ -185,7 +185,7 @@ def is_wanted(line: LogLine, wanted: LogFilter, needle: str) -> bool:
     """Reports whether a line matches a filter. `needle`: the filter's text, casefolded."""
     if wanted.levels and line.level not in wanted.levels:
         return False
-    if wanted.since > line.at > 0 or 0 < wanted.until <= line.at:
+    if (line.at and line.at < wanted.since) or (wanted.until and wanted.until <= line.at):
         return False
     return not needle or needle in line.text.casefold() or needle in line.detail.casefold()
 

@@ -104,12 +104,11 @@ class HeldCall:
 
     async def is_over(self) -> bool:
         """Waits until there is an outcome or a question; returns False for questions."""
-        is_gathered = False
         while not self.outcome.done():
-            if self._questions and is_gathered:
+            if not self._questions:
+                await self._next_turn()
+            elif not (await asyncio.wait({self.outcome}, timeout=GATHERED_FOR_S))[0] and self._questions:
                 return False
-            is_gathered = bool(self._questions)
-            await (asyncio.wait({self.outcome}, timeout=GATHERED_FOR_S) if is_gathered else self._next_turn())
         return True
 
     async def _next_turn(self) -> None:

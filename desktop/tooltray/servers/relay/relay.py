@@ -124,7 +124,7 @@ def _as_legacy(exchange: Exchange, reply: Envelope) -> Envelope:
     if reply.error:
         reply.error = eras.as_legacy_error(method, reply.error)
     else:
-        reply.result = eras.as_legacy_result(method, reply.result, is_wrapped=exchange.wraps_content is True)
+        reply.result = eras.as_legacy_result(method, reply.result, is_wrapped=bool(exchange.wraps_content))
     return reply
 
 

@@ -30,7 +30,7 @@ _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-A
 class AiohttpWebClient:
     """A sender of requests to authorization servers. Belongs to no event loop: each request has its own connection."""
 
-    def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext, within: Reach = Reach.COMPUTER, own_host: str = "") -> None:
+    def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext, within: Reach, own_host: str) -> None:
         """
         Args:
             within: how near the addresses of hosts may be. A proxy resolves them itself, and they are not checked then.

@@ -263,7 +263,7 @@ class ServerAccess:
         self._on_sign_in_needed(self, sign_in_needed(self.target.server, f"{problem.title}: {problem.message}".removesuffix(": ")))
 
 
-def sign_in_needed(server: str, why: str = "") -> Problem:
+def sign_in_needed(server: str, why: str) -> Problem:
     """Returns the problem shown on the server's card and to calls until the user signs in."""
     hint = Phrase("Press 'Sign in' on its card in Tooltray, or run: tooltray servers sign-in {name}", name=server)
     return Problem(Phrase("'{name}' wants you to sign in", name=server), why, hint)

@@ -231,8 +231,8 @@ class ChildPipes(asyncio.SubprocessProtocol):
         name: str,
         dispatcher: RawDispatcher,
         output: ServerOutput,
-        mark: str = "",
-        on_silent_end: Callable[[], None] | None = None,
+        mark: str,
+        on_silent_end: Callable[[], None] | None,
     ) -> None:
         """
         Args:
@@ -367,7 +367,5 @@ class ChildPipes(asyncio.SubprocessProtocol):
             next_step()
         await self._exited.wait()
         self.family.kill()  # children that outlived the server
-        if self._giving_up:
-            self._giving_up.cancel()
         self._stderr.finish()
         self._transport.close()

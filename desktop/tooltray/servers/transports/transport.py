@@ -121,7 +121,7 @@ class RefusedRequests:
 
 
 def _digest(message: Outgoing) -> bytes:
-    return hashlib.blake2b(message.method.encode() + b" " + bytes(message.payload), digest_size=16).digest()
+    return hashlib.blake2b(message.method.encode() + b" " + bytes(message.payload)).digest()
 
 
 class ConnectionFailure(msgspec.Struct, frozen=True):
@@ -212,9 +212,9 @@ class TransportOrder(msgspec.Struct, frozen=True):
     prepare_launch: Callable[[], Awaitable[Launch]]
     start_process: Callable[[Launch], Transport]
     authorize: Callable[[], Awaitable[Authorization | None]]
-    refused: RefusedRequests = msgspec.field(default_factory=RefusedRequests)
-    log: deque[str] = msgspec.field(default_factory=deque)
-    packages: Path | None = None
+    refused: RefusedRequests
+    log: deque[str]
+    packages: Path | None
 
 
 class MemoryServer(Protocol):

@@ -147,16 +147,18 @@ class SharedConnections:
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         """Checks for extensions that were declared while the connection was being opened."""
-        if event.client.owner is None and self._lacks(event.client):
+        if self._lacks(event.client):
             self._reopen_later()
 
     def _reopen_idle(self) -> None:
         self._again = None
-        for instance in [each for server, each, client in self._shared() if self._lacks(client) and _may_end(server)]:
-            if self._is_idle(instance):
-                instance.reopen(Phrase("An AI client knows more of the protocol than before; opens a new connection"))
-            else:
+        for server, instance, client in self._shared():
+            if not self._lacks(client) or not _may_end(server):
+                continue
+            if instance.usage.is_needed or self._is_wanted(client):
                 self._reopen_later()
+            else:
+                instance.reopen(Phrase("An AI client knows more of the protocol than before; opens a new connection"))
 
     def _reopen_later(self) -> None:
         self._again = self._again or self._deadlines.add(RETRIED_AFTER_S, self._reopen_idle)
@@ -172,10 +174,6 @@ class SharedConnections:
     def _lacks(self, client: McpClient) -> bool:
         """Reports whether a connection was opened without an extension that AI clients declare, so that it must be opened again."""
         return client.era is Era.LEGACY and not declarations.names(self._client_extensions.declared()) <= client.declared_extensions
-
-    def _is_idle(self, instance: Instance) -> bool:
-        client = instance.client
-        return client is not None and not instance.usage.is_needed and not self._is_wanted(client)
 
 
 def _may_end(server: ManagedServer) -> bool:

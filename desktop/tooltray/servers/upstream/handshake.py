@@ -74,9 +74,9 @@ class GreetingPlan(msgspec.Struct, frozen=True):
     """
 
     wants: Era
-    is_known_legacy: bool = False
-    only: Era | None = None
-    discover_timeout_s: float = DISCOVER_TIMEOUT_S
+    is_known_legacy: bool
+    only: Era | None
+    discover_timeout_s: float
 
 
 class Introduction(msgspec.Struct, frozen=True):
@@ -89,7 +89,7 @@ class Introduction(msgspec.Struct, frozen=True):
 
     client_info: dict[str, str]
     capabilities: dict[str, object]
-    params: Raw = NOTHING
+    params: Raw
 
 
 class Greeting(msgspec.Struct, frozen=True):

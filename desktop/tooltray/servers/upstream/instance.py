@@ -190,10 +190,10 @@ class Instance:
         self.start()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                while self.client is None and (self._is_just_lost or not self._settled.is_set() or self._sleeps):
-                    if self._sleeps:  # a restart, or the end of a tool listing, stopped it meanwhile
+                while self.client is None and (self._is_just_lost or not self._settled.is_set() or self._falls_asleep):
+                    if self._falls_asleep:  # a restart, or the end of a tool listing, stopped it meanwhile
                         self.start()
-                    await (self._settled.wait() if self.status.is_busy or self.status.starts_again else asyncio.sleep(0))
+                    await (asyncio.sleep(0) if self._settled.is_set() else self._settled.wait())
         if client := self.client:
             return client
         if self.problem:
@@ -212,11 +212,9 @@ class Instance:
         return self.client is None and self.state is ServerState.RUNNING
 
     @property
-    def _sleeps(self) -> bool:
-        """Reports whether nothing runs, or will run soon, and the next use is to start it."""
-        status = self.status
-        state = status.then if status.state is ServerState.STOPPING and not status.starts_again else status.state
-        return state is ServerState.ON_DEMAND
+    def _falls_asleep(self) -> bool:
+        """Reports whether the process is being ended, and the next use is to start it again."""
+        return self.state is ServerState.STOPPING and self.status.then is ServerState.ON_DEMAND
 
     def _begin(self) -> None:
         self._tries = Tries(last_error=self._tries.last_error if self._program().is_retried_by_calls else None)

@@ -84,9 +84,6 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     on_question: Callable[[JournalEvent], None] = lambda question: None
 
 
-SHARED = Audience()
-
-
 class _RelayedCall(msgspec.Struct, eq=False):
     exchange: Exchange
     pending: PendingCall
@@ -113,14 +110,14 @@ class McpClient:
         transport: Transport,
         deadlines: DeadlineWheel,
         plan: GreetingPlan,
-        audience: Audience = SHARED,
-        usage: Usage | None = None,
+        audience: Audience,
+        usage: Usage,
         on_notification: Callable[["McpClient", str, Raw], None],
     ) -> None:
         """
         Args:
             plan: how the server is greeted, and in which era.
-            usage: counts calls, requests and questions; None: a Usage of its own.
+            usage: counts calls, requests and questions.
             on_notification: called with notifications that concern no call: list changes, updates, log messages.
         """
         self._on_question = audience.on_question
@@ -131,7 +128,7 @@ class McpClient:
         self._extensions, self.declared_extensions = audience.declared, frozenset[str]()
         self._is_person_there = audience.is_person_there
         self._on_notification = on_notification
-        self.usage = usage or Usage()
+        self.usage = usage
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
         self.client_tasks = ClientTasks()
         self.url_questions = UrlQuestions()

@@ -11,12 +11,12 @@ def lines_of(text: str, positions: document_lines.Positions) -> dict[Place, int]
 
 def test_keys_of_json_are_found_through_lists_and_odd_texts() -> None:
     text = '{"x": [{"a": "}"}, [1]],\n "a\\"b": {},\n "c": {"d": "{", "e": {"f": null}}}'
-    found = lines_of(text, document_lines.of_json(text))
+    found = lines_of(text, document_lines.of_json(text, 0))
     assert found == {(): 1, ("x",): 1, ('a"b',): 2, ("c",): 3, ("c", "d"): 3, ("c", "e"): 3, ("c", "e", "f"): 3}
 
 
 def test_a_key_that_is_there_twice_is_found_at_the_later_place_and_said_to_be_repeated() -> None:
-    found = document_lines.of_json('{"a": 1, "a": 2, "b": 3}')
+    found = document_lines.of_json('{"a": 1, "a": 2, "b": 3}', 0)
     assert (found.at, found.repeated) == ({(): 0, ("a",): 9, ("b",): 17}, [(("a",), 9)])
 
 
@@ -26,7 +26,7 @@ def test_json_that_is_no_object_has_no_keys() -> None:
 
 def test_what_is_too_deep_is_left_out() -> None:
     text = '{"a":' * 10 + "1" + "}" * 10
-    assert max(map(len, document_lines.of_json(text).at)) == MAX_DEPTH
+    assert max(map(len, document_lines.of_json(text, 0).at)) == MAX_DEPTH
     assert max(map(len, document_lines.of_value(read(text)).at)) == MAX_DEPTH
 
 
@@ -52,13 +52,17 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
             "[[list]]",
             "k = [",
             '  "v=1",',
-            '  "w",',
+            "'''",
+            "[no.table.either]",
+            "''', \"w\",",
             "]",
             '["\\U0001F600 x"]',
             "'lit eral' = 2",
         )
     )
-    found = lines_of(text, document_lines.of_toml(text))
+    positions = document_lines.of_toml(text)
+    assert (positions.at[()], positions.at[("top",)]) == (0, text.index("top"))
+    found = lines_of(text, positions)
     assert found[("top",)] == 2
     assert ("not",) not in found
     assert found[("one",)] == 5
@@ -66,7 +70,8 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
     assert found[("mcp_servers", "b.c")] == found[("mcp_servers", "b.c", "env")] == 9
     assert found[("mcp_servers", "b.c", "env", "a", "b")] == 10
     assert (found[("list",)], found[("list", "k")], ("list", "w") in found) == (11, 12, False)
-    assert found[("😀 x", "lit eral")] == 17
+    assert found[("😀 x", "lit eral")] == 19
+    assert ("no",) not in found
 
 
 def test_a_line_begins_behind_those_before_it() -> None:

@@ -5,6 +5,7 @@ import pytest
 from tooltray.config.foreign_configs.document_lines import MAX_DEPTH
 from tooltray.config.foreign_configs.yaml_reading import read_yaml
 from tooltray.foundation.files.json_places import CannotRead
+from tooltray.foundation.files.yaml_edit import MOST_OPEN_BRACKETS
 
 
 def test_scalars_are_what_they_look_like_and_quoted_ones_are_texts() -> None:
@@ -36,6 +37,11 @@ def test_aliases_with_too_many_values_are_refused_at_once() -> None:
         read_yaml(f"a0: &a0 [x]\n{levels}\n")
 
 
+def test_brackets_that_are_nested_too_deeply_are_refused_before_anything_is_built() -> None:
+    with pytest.raises(CannotRead, match="nested"):
+        read_yaml("[" * (MOST_OPEN_BRACKETS + 1))
+
+
 def test_what_contains_itself_is_refused() -> None:
     with pytest.raises(CannotRead, match="more than"):
         read_yaml("a: &a [*a]")
@@ -44,6 +50,7 @@ def test_what_contains_itself_is_refused() -> None:
 def test_positions_are_those_of_keys_and_items() -> None:
     text = "a:\n  - b: 1\n    b: 2\n  - c\n"
     _, positions = read_yaml(text)
+    assert positions.at[()] == 0
     assert {place: text.count("\n", 0, at) + 1 for place, at in positions.at.items()} == {
         (): 1,
         ("a",): 1,

@@ -64,7 +64,7 @@ async def test_every_part_of_a_command_is_filled_in(secrets: SecretStore) -> Non
 async def test_every_part_of_a_remote_server_is_filled_in(secrets: SecretStore) -> None:
     config = MCPServerConfig(base_url="https://${WORD}/mcp", custom_headers={"Authorization": "Bearer ${secret:a}"})
     resolved = await resolve(config, secrets=secrets, environ=ENVIRON)
-    expected = ResolvedServer(None, (), {}, None, "https://value/mcp", {"Authorization": "Bearer hunter2"}, ("a",))
+    expected = ResolvedServer(None, (), {}, None, "https://value/mcp", {"Authorization": "Bearer hunter2"}, ("a",), None)
     assert resolved == expected
 
 

@@ -21,9 +21,9 @@ from tooltray.foundation.events import EventBus
 OWN = {"version": 1, "mcpServers": {"own": {"command": "x"}}, "defaultServers": ["own"]}
 
 
-def of_file(command: str = "theirs", *, is_default: bool = True, **fields: Any) -> FileServer:
+def of_file(command: str = "theirs", **fields: Any) -> FileServer:
     written = {"command": command, **fields}
-    return FileServer(FileEntry("theirs", MCPServerConfig(**written), written), "/shop/.mcp.json", "project", is_default=is_default)
+    return FileServer(FileEntry("theirs", MCPServerConfig(**written), written), "/shop/.mcp.json", "project", "/shop")
 
 
 async def settings(folder: Path, document: Mapping[str, Any] = OWN, **servers: FileServer) -> McpConfHelper:
@@ -39,7 +39,8 @@ def on_disk(folder: Path) -> Any:
 
 
 async def test_they_stand_beside_those_of_the_settings(tmp_path: Path) -> None:
-    conf = await settings(tmp_path, theirs=of_file(), later=of_file("later", is_default=False))
+    chosen = {"fileServers": {"later": {"isDefault": False}}}
+    conf = await settings(tmp_path, OWN | chosen, theirs=of_file(), later=of_file("later"))
     assert {name: each.command for name, each in conf.settings.mcp_servers.items()} == {"own": "x", "theirs": "theirs", "later": "later"}
     assert conf.settings.default_servers == ("own", "theirs")
     assert list(conf.own_settings.mcp_servers) == ["own"]
@@ -100,7 +101,7 @@ async def test_what_only_its_file_can_say_is_refused_and_the_file_named(tmp_path
 
 @pytest.mark.parametrize("is_default", [True, False])
 async def test_whether_it_starts_at_once_can_be_chosen_here(tmp_path: Path, is_default: bool) -> None:
-    conf = await settings(tmp_path, theirs=of_file(is_default=not is_default))
+    conf = await settings(tmp_path, theirs=of_file())
     await conf.set_default("theirs", is_default)
     assert ("theirs" in conf.settings.default_servers) is is_default
     assert on_disk(tmp_path)["fileServers"] == {"theirs": {"isDefault": is_default}}

@@ -15,6 +15,7 @@ def test_each_reason_is_a_phrase_that_a_window_can_say_in_its_language_the_first
     assert isinstance(text, Phrase)
     assert text.startswith("a?0: must be text; a?1: must be text; ")
     assert text.endswith("a?7: must be text; and 2 more")
+    assert joined(reasons[: MOST_REASONS + 1]).endswith("; and 1 more")
     assert joined(reasons[:1]) is reasons[0]
     assert joined(reasons[:MOST_REASONS]).endswith("a?7: must be text")
 
@@ -42,3 +43,6 @@ def test_a_wrong_value_is_described_by_its_bound_by_its_kind_or_in_pydantics_wor
         "wood: must be one of 'oak', 'ash', 'elm'; note: is too wordy"
     )
     assert in_words(caught.value) == reasons
+    with pytest.raises(ValidationError) as caught:
+        Shelf.model_validate([])
+    assert in_words(caught.value) == "must be an object"

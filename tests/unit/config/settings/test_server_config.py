@@ -246,6 +246,9 @@ def read(oauth: Any) -> OAuthSettings | None:
 def test_nothing_need_be_said() -> None:
     assert read(None) is None
     assert read({}) == read(True) == OAuthSettings()
+    assert OAuthSettings() == OAuthSettings(enabled=True, scopes=(), grant="authorization_code", redirect_port=0, send_resource=True)
+    entry = read_entry("near", {"command": "x"})
+    assert (entry.disable, entry.direct_start, entry.deferred_startup) == (False, True, False)
 
 
 def test_false_switches_it_off() -> None:

@@ -30,6 +30,36 @@ HELD_SERVER = FileServerSettings(auto_approve=(), call_rules=(), disable=True)
 NOTHING_NEW = ActivitySettings(line=False, contents=False, contents_days=3650, days=3650, megabytes=100_000)
 
 
+def test_what_nobody_has_chosen_is_this() -> None:
+    chosen = {
+        "version": 1,
+        "mcp_enabled": True,
+        "paused_until": 0.0,
+        "publish": {
+            "naming": "conflict",
+            "http": {
+                "enabled": False,
+                "host": "127.0.0.1",
+                "port": 7717,
+                "require_token": True,
+                "api": {"enabled": False, "trusted": False},
+            },
+            "lazy_load": False,
+            "clients": {},
+            "feedback": True,
+        },
+        "auto_detect_npm_registry": True,
+        "hot_reload": True,
+        "window": {"keeps_running": True, "starts_hidden": False, "first_steps": False},
+        "activity": {"line": True, "contents": False, "contents_days": 7, "days": 30, "megabytes": 200},
+        "telemetry": {"otlp": ""},
+        "results": {"megabytes": 500},
+        "approvals": {"same_for_seconds": 0, "flow_guard": False},
+    }
+    found = Settings().model_dump(exclude_none=True)
+    assert {name: value for name, value in found.items() if name in chosen or value} == chosen
+
+
 def test_null_is_no_client_no_profile_and_no_override() -> None:
     document = {"publish": {"clients": {"a": None, "b": {"mode": None}}}, "profiles": {"p": None, "q": {"tools": {"s": None}}}}
     reading = read_settings(document)

@@ -49,7 +49,8 @@ async def test_models_may_report_as_long_as_the_settings_say_so_and_every_change
     assert told.all == ["notifications/tools/list_changed"]
     (tool, *others) = (await ask(hub, "tools/list"))["result"]["tools"]
     assert (tool["name"], len(others)) == (COLLECT_FEEDBACK, 2)
-    assert tool["inputSchema"]["required"] == ["work_summary"]
+    assert tool["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
+    assert (tool["inputSchema"]["required"], tool["inputSchema"]["additionalProperties"]) == (["work_summary"], False)
     end()
     end()
     switch.is_on = False
@@ -68,7 +69,10 @@ async def call(hub: HubServer, name: Any, arguments: Any = None) -> dict[str, An
 async def test_it_lists_two_tools_that_only_read(hub: HubServer) -> None:
     tools = (await ask(hub, "tools/list"))["result"]["tools"]
     assert [each["name"] for each in tools] == ["list_servers", "server_status"]
-    assert all(each["annotations"]["readOnlyHint"] and each["description"] and each["inputSchema"]["type"] == "object" for each in tools)
+    for each in tools:
+        assert each["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
+        assert (each["inputSchema"]["type"], each["inputSchema"]["additionalProperties"]) == ("object", False)
+        assert each["description"]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +106,8 @@ async def test_the_servers_are_listed_with_their_states(hub: HubServer) -> None:
         ]
     }
     assert result["content"][0]["text"] == json.dumps(result["structuredContent"], indent=2)
+    [seen] = opened(hub.call("list_servers", {}, sees=lambda name: name == "broken"))["result"]["structuredContent"]["servers"]
+    assert seen["name"] == "broken"
 
 
 async def test_the_status_of_one_server_says_what_is_wrong_and_what_can_be_done(hub: HubServer) -> None:

@@ -38,6 +38,12 @@ def test_what_holds_keys_a_browser_tooltray_or_everything_is_not_given(tmp_path:
     assert why in str(guarded.why_not(path.format(home=guarded.home)))
 
 
+def test_where_below_it_the_keys_are_is_said(tmp_path: Path) -> None:
+    guarded = guarded_in(tmp_path)
+    assert guarded.why_not("~/.ssh") == "~/.ssh has keys and passwords in it"
+    assert str(guarded.why_not("~/.config")).startswith("~/.config has a browser's profile in it (~/.config/")
+
+
 def test_a_folder_that_holds_tooltrays_home_is_not_given_wherever_that_is(tmp_path: Path) -> None:
     (tmp_path / "data" / "tooltray").mkdir(parents=True)
     guarded = GuardedFolders(str(tmp_path / "me"), str(tmp_path / "data" / "tooltray"))

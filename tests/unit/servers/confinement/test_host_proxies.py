@@ -69,6 +69,17 @@ async def test_a_plain_request_is_passed_on_to_its_end_and_not_further(hub: Prox
     assert answer.endswith(f"POST /x HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{headers}Connection: close\r\n\r\n".encode() + arrives)
 
 
+async def test_an_answer_ends_a_request_whose_rest_is_never_sent(hub: Proxied) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"abc")
+        writer.write(b"HTTP/1.1 413 Content Too Large\r\n\r\n")
+
+    async with listening(refuse) as port:
+        door = await hub.door(f"127.0.0.1:{port}")
+        head = f"POST http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 9\r\n{authorized(door)}\r\n"
+        assert status(await said(door, head.encode() + b"abc")) == 413
+
+
 @pytest.mark.parametrize("body", ["x\r\n", "1\r\nab\r\n", f"{'0' * 20}1\r\n", "0\r\n" + "A: b\r\n" * 200, "1" * 70_000, "2\r\na"])
 async def test_chunks_that_cannot_be_read_end_the_request(hub: Proxied, body: str) -> None:
     async with listening(echo) as port:
@@ -211,6 +222,13 @@ async def test_hosts_change_while_the_server_runs_and_cut_what_is_not_listed_any
         assert status(await tunnelled(door, f"127.0.0.1:{port}")) == 403
         await hub.config.set_server("s", entry)
         async with connected(door.port) as (reader, writer), connected(door.port):
+            writer.write(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n{authorized(door)}\r\n".encode())
+            await reader.readuntil(b"\r\n\r\n")
+            await hub.config.set_server("s", entry | {"args": ["a"]})
+            writer.write(b"still there")
+            writer.write_eof()
+            assert await reader.read() == b"heard still there"
+        async with connected(door.port) as (reader, writer):
             writer.write(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n{authorized(door)}\r\n".encode())
             await reader.readuntil(b"\r\n\r\n")
             await hub.config.set_server("s", {"command": "p", "confinement": {"network": "none"}})

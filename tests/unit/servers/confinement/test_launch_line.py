@@ -13,10 +13,12 @@ from tooltray.servers.confinement.launch_line import (
     LINUX_OWN_DEVICES,
     LINUX_READ,
     MAC_READ,
+    MOST_LINKS,
     Policy,
     carried,
     confined,
     lasting,
+    leads_through,
     sandbox_profile,
 )
 
@@ -47,7 +49,7 @@ def test_paths_to_read_can_be_run_and_only_those_to_write_be_changed():
 
 
 def test_quotes_and_backslashes_of_a_path_stay_in_its_string():
-    found = sandbox_profile(Policy(network="none"), ['/a"b\\c") (allow default) ("'], [])
+    found = sandbox_profile(Policy(network="none"), ['/a"b\\c") (allow default) ("'], [], "")
     assert '(subpath "/a\\"b\\\\c\\") (allow default) (\\"")' in found
     unquoted = re.sub(r'"(?:\\.|[^"\\])*"', '""', found)
     assert "allow default" not in unquoted
@@ -215,5 +217,11 @@ def test_its_tmp_is_not_one_that_it_could_have_replaced(tmp_path: Path, own: Pat
 def test_links_that_lead_nowhere_or_round_are_left_out(tmp_path: Path, own: Path):
     (tmp_path / "round").symlink_to("round")
     (tmp_path / "nowhere").symlink_to("/not/there")
+    for number in range(MOST_LINKS):
+        (tmp_path / f"{number + 1}").symlink_to(f"{number}")
+    (tmp_path / "0").touch()
+    assert not leads_through(f"{tmp_path}/{MOST_LINKS}", ())
+    (tmp_path / "more").symlink_to(f"{MOST_LINKS}")
+    assert leads_through(f"{tmp_path}/more", ())
     read, _ = lasting(Policy(read=(str(tmp_path / "round"), str(tmp_path / "nowhere")), write=(str(own),)), PROGRAM)
     assert read == (os.path.realpath(PROGRAM),)

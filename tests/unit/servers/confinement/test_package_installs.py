@@ -33,6 +33,11 @@ def installed(ahead: Preparation, package: str, bins: object, *, program: str) -
     return modules / ".bin" / program
 
 
+def test_other_packages_are_in_another_folder(tmp_path: Path) -> None:
+    lines = "npx a", "npx a@1", "npx -p a -p b x", "uvx a", "uvx a@1", "uvx --from a[x] a", "uvx --with b a", "uvx -p 3.12 a"
+    assert len({ahead_of(tmp_path, *line.split()).folder for line in lines}) == len(lines)
+
+
 @pytest.mark.parametrize(
     ("words", "specs", "rest"),
     [

@@ -51,7 +51,7 @@ class Environment:
 
     @property
     def sources(self) -> list[str]:
-        return list(editable_sources(str(self.root)))
+        return list(editable_sources(str(self.root), ()))
 
 
 @pytest.mark.parametrize("text", ['[project]\nname = "My.Notes"', '[tool.poetry]\nname = "my-notes"'])
@@ -100,7 +100,7 @@ class World:
     def profile(self, chosen: Any, *args: str, cwd: str = "", **fields: Any) -> Profile:
         return profile_of(self.subject(*args, cwd=cwd, **fields), Confinement.model_validate(chosen))
 
-    def subject(self, *args: str, cwd: str = "", **fields: Any) -> Subject:
+    def subject(self, *args: str, cwd: str = "", project: str = "", proxy_port: int = 0) -> Subject:
         return Subject(
             program="/usr/bin/node",
             args=[each.format(home=self.home) for each in args],
@@ -109,7 +109,8 @@ class World:
             state=self.state,
             guarded=GuardedFolders(str(self.home), str(self.home / ".tooltray")),
             bundles=str(self.home / ".tooltray/bundles"),
-            **fields,
+            project=project,
+            proxy_port=proxy_port,
         )
 
     def own(self, profile: Profile) -> tuple[set[str], set[str]]:
@@ -181,6 +182,8 @@ def test_where_a_link_in_a_folder_that_it_may_write_leads_the_server_has_chosen_
     read, write = lasting(profile.policy, subject.program)
     assert not any("private" in path for path in (*read, *write))
     assert str(shop) in write
+    (shop / "code").symlink_to(world.home / "pkg")
+    assert str(world.home / "pkg") in world.profile("own", f"{shop}/code", "{home}/pkg/dist/index.js", cwd="shop").policy.read
 
 
 def test_a_bundle_is_read_and_not_changed(world: World) -> None:

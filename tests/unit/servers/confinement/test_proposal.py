@@ -10,6 +10,7 @@ from tooltray.foundation.snapshots.confinement import Files, SeenThing, WatchPro
 from tooltray.servers.confinement import proposal
 from tooltray.servers.confinement.guarded_folders import GuardedFolders, PrivatePlaces
 from tooltray.servers.confinement.proposal import (
+    FOLDERS_OF_FOLDER,
     MOST_FOLDERS,
     MOST_SHOWN,
     Proposer,
@@ -140,7 +141,7 @@ def seen(tmp_path: Path) -> Seen:
 
 
 def test_what_the_profile_grants_by_itself_needs_nothing(seen: Seen) -> None:
-    seen("read", "/usr/lib/a")("write", "/state/x")
+    seen("read", "/usr/lib/a")("list", "/usr/lib")("write", "/state/x")
     assert seen.proposed == WatchProposal("read", "none")
     assert seen.proposer.shown(seen.watched) == ()
     seen("create", "/venv/lib/__pycache__/a.pyc")
@@ -182,8 +183,16 @@ def test_keys_the_home_and_other_processes_are_never_proposed(seen: Seen) -> Non
 
 def test_a_folder_that_was_listed_is_needed_as_a_whole(seen: Seen) -> None:
     seen.file("docs/a")
-    seen("list", str(seen.home / "docs"))
-    assert seen.proposed.read == ("~/docs",)
+    odd = seen.file("odd\nname/a").removesuffix("/a")
+    seen("list", str(seen.home / "docs"), odd)
+    assert (seen.proposed.read, seen.proposed.refused) == (("~/docs",), (SeenThing("list", "~/odd\\nname"),))
+
+
+def test_what_is_read_where_it_writes_opens_nothing_beside(seen: Seen) -> None:
+    seen("create", *(seen.file(f"p/out/{name}") for name in "abc"))("read", *(seen.file(f"p/out/{name}") for name in "abc"))
+    for number in range(FOLDERS_OF_FOLDER - 1):
+        seen("list", seen.file(f"p/{number}/a").removesuffix("/a"))
+    assert (seen.proposed.read, seen.proposed.write) == (("~/p/0", "~/p/1", "~/p/2"), ("~/p/out",))
 
 
 def test_hosts_are_the_names_that_were_looked_up_for_the_connections(seen: Seen) -> None:

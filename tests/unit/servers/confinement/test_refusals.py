@@ -46,6 +46,8 @@ NODE_FRAMES = "\n    at async open (node:internal/fs/promises:639:25)\n    at /a
         ("permission denied while reading /opt/data/db.sqlite.", "/opt/data/db.sqlite", False),
         ("ls: cannot open directory '/srv/../home/v': Permission denied", "/home/v", False),
         ("path=/srv/a EACCES", "/srv/a", False),
+        ("from=/srv/a to=/srv/b EACCES", "/srv/b", False),
+        ("/srv/x: Permission denied", "/srv/x", False),
     ],
 )
 def test_the_path_that_was_refused_is_found(said: str, path: str, is_write: bool) -> None:
@@ -70,13 +72,19 @@ def test_other_words_say_nothing(said: str) -> None:
 
 def test_both_paths_of_a_rename_are_found_and_no_more_than_some() -> None:
     assert refused_paths("EACCES: permission denied, rename '/a' -> '/b'") == [RefusedPath("/a", True), RefusedPath("/b", True)]
+    assert refused_paths("EACCES, open '/a'\nEACCES, mkdir '/a'\nEACCES, open '/a'") == [RefusedPath("/a", True)]
+    assert refused_paths("EACCES /a b\nEACCES, open '/a'") == [RefusedPath("/a", False, is_whole=False)]
     many = "\n".join(f"EACCES: permission denied, open '/x/{number}'" for number in range(20))
     assert len(refused_paths(many) or []) == MAX_PATHS
 
 
 def test_where_a_path_may_be_cut_by_a_space_that_is_said() -> None:
     said = ["Permission denied: '/a b'", "open /a b: permission denied", "EACCES /a b"]
-    assert [refused_paths(each) for each in said] == [[RefusedPath("/a b")], [RefusedPath("/a b")], [RefusedPath("/a", is_whole=False)]]
+    assert [refused_paths(each) for each in said] == [
+        [RefusedPath("/a b", False)],
+        [RefusedPath("/a b", False)],
+        [RefusedPath("/a", False, is_whole=False)],
+    ]
 
 
 def test_a_line_of_slashes_costs_nothing() -> None:
@@ -115,6 +123,12 @@ class Desk:
 
 def failed(text: str, server: str = "s", kind: str = CALL, is_fault: bool = True) -> JournalEvent:
     return JournalEvent(kind=kind, at=0.0, outcome="error", server=server, is_fault=is_fault, reply=Raw(text.encode()))
+
+
+async def test_what_was_to_be_changed_once_was_to_be_changed() -> None:
+    desk = Desk(Policy(read=("/usr",)))
+    await desk.hear("EACCES, mkdir '/tmp'", "EACCES, open '/tmp'")
+    assert [(thing.name, thing.is_write, thing.count) for thing in desk.refusals.of("s")] == [("/tmp", True, 2)]
 
 
 async def test_the_latest_comes_first_and_the_same_is_counted() -> None:

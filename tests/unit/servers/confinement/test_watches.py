@@ -71,7 +71,15 @@ class Servers:
         state.prepare()
         guarded = GuardedFolders(str(folder / "home"), str(folder / "own"))
         self.subject = Subject(
-            program="/bin/sh", args=("-c", "true"), env={}, cwd=str(state.work), state=state, guarded=guarded, bundles=str(folder / "b")
+            program="/bin/sh",
+            args=("-c", "true"),
+            env={},
+            cwd=str(state.work),
+            state=state,
+            guarded=guarded,
+            bundles=str(folder / "b"),
+            project="",
+            proxy_port=0,
         )
 
     async def restart(self, name: str) -> None:

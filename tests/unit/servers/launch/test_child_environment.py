@@ -23,7 +23,7 @@ from tooltray.servers.launch.program_launch import Launch
 
 
 def resolved(**fields: object) -> ResolvedServer:
-    options = {"command": "server", "args": ("a",), "env": {}, "cwd": None, "url": None, "headers": {}, "secret_names": ()}
+    options = {"command": "server", "args": ("a",), "env": {}, "cwd": None, "url": None, "headers": {}, "secret_names": (), "oauth": None}
     return ResolvedServer(**{**options, **fields})  # type: ignore[arg-type]
 
 
@@ -144,7 +144,7 @@ def file_server(*, folder: str = "/shop", origin: Origin = "project", **entry: A
 
 
 def entry_of(command: str | None = "node", cwd: str | None = None, **env: str) -> ResolvedServer:
-    return ResolvedServer(command=command, args=(), env=env, cwd=cwd, url=None, headers={}, secret_names=())
+    return ResolvedServer(command=command, args=(), env=env, cwd=cwd, url=None, headers={}, secret_names=(), oauth=None)
 
 
 @pytest.mark.posix

@@ -303,4 +303,8 @@ def test_a_script_of_an_installation_that_failed_is_found_at_the_end_of_its_log(
     assert failed_script(str(log)) == "postinstall of puppeteer@23.11.1"
     log.write_text(run + "778 info run puppeteer@23.11.1 postinstall { code: 0, signal: null }\n")
     assert failed_script(str(log)) == ""
+    log.write_text("1 info run a@1 install { code: 7, signal: null }\n2 info run b@1 postinstall { code: 1, signal: null }\n")
+    assert failed_script(str(log)) == "postinstall of b@1"
+    log.write_text("1 info run a@1 install { code: 7, signal: null }\n")
+    assert failed_script(str(log)) == "install of a@1"
     assert failed_script(str(tmp_path / "none.log")) == ""

@@ -38,7 +38,16 @@ async def test_what_it_says_on_stderr_goes_nowhere_and_its_code_is_known() -> No
 
 @pytest.mark.posix
 async def test_of_too_much_one_byte_more_is_read_and_it_is_ended() -> None:
-    assert len((await run("exec yes", most_bytes=10)).output) == 11
+    assert await run("exec yes", most_bytes=9) == Printed(0, b"y\n" * 5)
+    assert await run("printf 123456789; exit 3", most_bytes=9) == Printed(3, b"123456789")
+
+
+@pytest.mark.posix
+async def test_what_it_leaves_behind_runs_on_where_it_has_ended_itself() -> None:
+    child = int((await run("sleep 1000 > /dev/null & echo $!")).output)
+    assert psutil.Process(child).status() != psutil.STATUS_ZOMBIE
+    os.kill(child, signal.SIGKILL)
+    await end_of(child)
 
 
 @pytest.mark.posix

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tooltray.foundation.snapshots.activity import START
@@ -39,6 +39,7 @@ def found(lines: object) -> list[tuple[int, int, bytes, bool]]:
     chunk=st.sampled_from([3, 7, 16, 64]),
     longest=st.sampled_from([5, 20, 1000]),
 )
+@example(lines=[b"", b"12345"], rest=b"", chunk=3, longest=5)
 def test_lines_are_the_same_backwards_and_forwards_whatever_the_chunks(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], rest: bytes, chunk: int, longest: int
 ) -> None:

@@ -137,10 +137,23 @@ def test_half_a_line_is_shown_as_what_it_is() -> None:
     assert read("") is None
 
 
-@pytest.mark.parametrize("text", ["", "2026-13-01T00:00:00.000Z", "0000-01-01T00:00:00.000Z", "2026-11-25 09:46:40.123Z", "x" * 24])
+@pytest.mark.parametrize("text", ["", "2026-11-25 09:46:40.123Z", "2026-11-25T09:46:40.123Zz", "x" * 24])
 def test_what_is_no_time_is_none(text: str) -> None:
     assert read_stamp(text.encode()) == 0.0
     assert read_stamp(stamp(AT).encode()) == AT
+
+
+@pytest.mark.parametrize(
+    ("date", "is_one"),
+    [
+        *((date, True) for date in ("2026-01-01", "2026-12-31")),
+        *((date, False) for date in ("2026-00-01", "2026-13-01", "2026-01-00", "2026-01-32", "0000-01-01")),
+    ],
+)
+def test_only_days_of_a_calendar_are_times(date: str, is_one: bool) -> None:
+    at = read_stamp(f"{date}T12:34:56.789Z".encode())
+    assert (stamp(at) == f"{date}T12:34:56.789Z") is is_one
+    assert bool(at) is is_one
 
 
 def hub_line(record: object) -> LogLine | None:

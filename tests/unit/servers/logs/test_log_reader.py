@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.activity import START, LogFilter, LogPage
+from tooltray.foundation.snapshots.activity import START, LogFilter, LogLine, LogPage
 from tooltray.servers.logs import log_files
 from tooltray.servers.logs.log_files import Segment, read_place
 from tooltray.servers.logs.log_lines import OUTPUT, SERVER_FORMAT, server_line
-from tooltray.servers.logs.log_reader import LogReader, cannot_read, checked_place
+from tooltray.servers.logs.log_reader import LogReader, cannot_read, checked_place, is_wanted
 
 BEGAN = 1_795_600_000.0
 Read = Callable[..., LogPage]
@@ -94,6 +94,13 @@ def test_times_bound_what_is_read(read: Read) -> None:
     assert texts(read(since=BEGAN + 3, until=BEGAN + 5)) == ["line 3", "line 4"]
     assert texts(read(after=START, since=BEGAN + 8)) == ["line 8", "line 9"]
     assert texts(read(after=START, until=BEGAN + 2)) == ["line 0", "line 1"]
+
+
+@pytest.mark.parametrize(("at", "is_in"), [(0.0, True), (4.9, False), (5.0, True), (7.9, True), (8.0, False)])
+def test_a_line_is_wanted_up_to_a_moment_and_without_a_time_always(at: float, is_in: bool) -> None:
+    line = LogLine("", at, "x")
+    assert is_wanted(line, LogFilter(since=5.0, until=8.0), "") is is_in
+    assert is_wanted(line, LogFilter(), "")
 
 
 def test_levels_bring_the_lines_that_belong_to_them(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import asyncio
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,17 +24,14 @@ class Clock:
         return self.now
 
 
-class NoServers:
-    def running_clients(self) -> list[Any]:
-        return []
-
-
 class Recorded:
     """A log of messages without servers: tests hand it what passes."""
 
     def __init__(self) -> None:
         self.bus, self.clock = EventBus(), Clock()
-        self.log = ProtocolLog(servers=NoServers, bus=self.bus, clock=self.clock, steady=self.clock)  # type: ignore[arg-type]
+        self.dispatcher = SimpleNamespace(tap=None)
+        servers: Any = SimpleNamespace(running_clients=lambda: [SimpleNamespace(name="s", dispatcher=self.dispatcher)])
+        self.log = ProtocolLog(servers=lambda: servers, bus=self.bus, clock=self.clock, steady=self.clock)
         self.told: list[str] = []
         self.bus.subscribe(LogWritten, lambda event: self.told.append(event.source))
 
@@ -98,6 +96,8 @@ async def test_only_so_many_messages_and_so_many_bytes_are_kept(monkeypatch: pyt
     monkeypatch.setattr(protocol_log, "MAX_BYTES", 100)
     recorded.pass_(False, {"jsonrpc": "2.0", "id": 2, "result": {}})
     assert [(line.text, line.ms) for line in recorded.lines][-1] == ("result #2", None)
+    recorded.pass_(False, {"jsonrpc": "2.0", "id": 3, "result": {}})
+    assert [(line.text, line.ms) for line in recorded.lines][-1] == ("ping #3", 0.0)
     assert recorded.page().total_bytes <= 100
 
 
@@ -105,8 +105,11 @@ async def test_only_so_many_messages_and_so_many_bytes_are_kept(monkeypatch: pyt
 async def test_messages_are_paged_filtered_and_followed() -> None:
     recorded = Recorded()
     recorded.log.record("s", 60)
+    empty = recorded.page()
     for number in range(6):
         recorded.pass_(True, {"jsonrpc": "2.0", "method": f"notifications/{number}"})
+    assert len(recorded.page(after=empty.after).lines) == 6
+    assert recorded.page().before == recorded.page(after=START, limit=2).before == ""
     newest = recorded.page(limit=2)
     assert [line.text[-1] for line in newest.lines] == ["4", "5"]
     assert [line.text[-1] for line in recorded.page(before=newest.before, limit=9).lines] == ["0", "1", "2", "3"]
@@ -126,14 +129,28 @@ async def test_recording_ends_by_itself_stays_readable_for_a_while_and_then_is_g
     assert recorded.page().recorded_until == 1060.0
     recorded.log.record("s", 100)
     assert recorded.page().recorded_until == 1100.0
+    assert recorded.dispatcher.tap == recorded.log.tap("s")
     await asyncio.sleep(101)
     assert recorded.told == ["messages:s", "messages:s"]
-    assert recorded.log.tap("s") is None
+    assert recorded.log.tap("s") is recorded.dispatcher.tap is None
     assert (len(recorded.lines), recorded.page().recorded_until) == (1, 0.0)
     recorded.log.record("s", 10)
     assert recorded.lines == []
     await asyncio.sleep(10 + KEPT_AFTER_S + 1)
     assert recorded.page() == LogPage()
+    assert len(recorded.told) == 5
+    recorded.log.forget("s")
+
+
+@in_fake_time
+async def test_a_recording_that_was_forgotten_does_not_end_the_next_one() -> None:
+    recorded = Recorded()
+    recorded.log.record("s", 10)
+    recorded.log.forget("s")
+    assert recorded.dispatcher.tap is None
+    recorded.log.record("s", 100)
+    await asyncio.sleep(50)
+    assert recorded.log.tap("s")
     recorded.log.forget("s")
 
 

@@ -234,6 +234,7 @@ async def test_an_index_for_python_packages_counts_if_it_answers_with_packages()
         assert not await has_python(good, "")
         assert not await has_python(good, f"{good.url}nothing/")
         assert not await has_python(good, f"{bad.url}other/")
+        assert not await has_python(good, "http://127.0.0.1:1/simple/")
         assert not await has_python(bad, f"{good.url}simple/")
     assert not await has_python(good, f"{good.url}simple/")
 

@@ -10,6 +10,7 @@ from tests.fakes.hub_parts import Client, HubParts, hub_parts, one_server, opene
 from tests.fakes.scripted_server import Copy, ScriptedServer, text, tool
 
 from tooltray.protocol.envelope import NOT_DELIVERED, Envelope, dump
+from tooltray.records.journal.journal_event import START, JournalEvent
 
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
@@ -88,6 +89,33 @@ async def test_a_modern_client_hears_of_a_modern_server_what_its_call_names(tmp_
         meta = {**MODERN, **({"io.modelcontextprotocol/logLevel": level} if level else {})}
         await relayed(parts, "tools/call", client, name="t", _meta=meta)
         assert heard == [level == "debug"]
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize(
+    ("wraps", "given", "gets"), [(True, {}, {"result": {}}), (False, {}, {}), (False, [], {"result": []}), (None, {}, {})]
+)
+async def test_a_legacy_client_gets_structured_content_as_objects(
+    tmp_path: Path, era: str, wraps: bool | None, given: Any, gets: Any
+) -> None:
+    program = ScriptedServer(tool("t"), eras=(era,))
+    program.calls["t"] = lambda copy, params: text("done") | {"structuredContent": given}
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        exchange = exchange_of(Envelope(id=Raw(b"1"), method="tools/call", params=dump({"name": "t"})), parts.client())
+        exchange.wraps_content = wraps
+        reply = opened(await parts.relay.send_with_retry(parts.servers.get("s"), exchange))
+        assert reply["result"]["structuredContent"] == (gets if era == "modern" or wraps is not True else given)
+
+
+@pytest.mark.parametrize(("name", "known_as"), [("Cursor", "Cursor"), ("", "test")])
+async def test_a_server_that_a_call_starts_is_started_by_its_client(tmp_path: Path, name: str, known_as: str) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
+        started: list[JournalEvent] = []
+        parts.bus.subscribe(JournalEvent, started.append)
+        client = parts.client()
+        client.state.client = name
+        await relayed(parts, "tools/call", client, name="t")
+        assert [(event.kind, event.reason, event.client) for event in started] == [(START, "client", known_as)]
 
 
 TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01", "tracestate": "a=1", "baggage": "b=2"}

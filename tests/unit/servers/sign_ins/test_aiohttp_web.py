@@ -167,7 +167,9 @@ def test_who_does_not_answer_is_waited_for_twenty_seconds_and_no_longer() -> Non
         started.append(loop.time())
         try:
             with pytest.raises(NoResponse, match=r"no answer from 127\.0\.0\.1 within 20 s"):
-                await AiohttpWebClient(environ={}, trust=tls_context({})).get(f"http://127.0.0.1:{port}/")
+                await AiohttpWebClient(environ={}, trust=tls_context({}), within=Reach.COMPUTER, own_host="").get(
+                    f"http://127.0.0.1:{port}/"
+                )
         finally:
             server.close()
         assert loop.time() - started[0] == pytest.approx(TIMEOUT_S, abs=1)

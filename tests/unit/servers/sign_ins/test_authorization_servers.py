@@ -334,7 +334,7 @@ async def test_a_slash_that_is_a_whole_path_makes_no_other_issuer_and_its_own_sp
 @pytest.mark.parametrize("field", ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"])
 async def test_no_secret_goes_to_an_address_without_https(field: str) -> None:
     changed = {field: "http://auth.example/somewhere"}
-    with pytest.raises(NoAuthorizationServer, match=r"http://auth\.example/somewhere, which is not reached over https"):
+    with pytest.raises(NoAuthorizationServer, match=r"http://auth\.example/somewhere, which is not reached over https.*developers"):
         await find(WebAnswers({BELOW: protected(ISSUER), INSERTED: about(ISSUER, **changed)}))
 
 

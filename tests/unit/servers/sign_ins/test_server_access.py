@@ -29,7 +29,7 @@ def config(**fields: Any) -> MCPServerConfig:
 
 
 def resolved(url: str, **headers: str) -> ResolvedServer:
-    return ResolvedServer(None, (), {}, None, url, headers, ())
+    return ResolvedServer(None, (), {}, None, url, headers, (), None)
 
 
 @pytest.mark.parametrize(
@@ -297,6 +297,8 @@ async def test_new_tokens_that_come_after_a_sign_out_are_ended_there_too(keeper:
 
 async def test_a_secret_that_was_replaced_counts_from_the_next_renewal_on(keeper: TaskKeeper) -> None:
     played = Played(keeper, client_id="me", client_secret="old")
+    await played.access.client()
+    played.access.retarget(replace(played.access.target))
     await played.access.client()
     changed = replace(played.access.target, settings=OAuthSettings(client_id="me", client_secret="new"))
     played.access.retarget(changed)

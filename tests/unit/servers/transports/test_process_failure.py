@@ -92,6 +92,11 @@ def test_what_the_tools_that_start_servers_say_is_told_by_its_reason(stderr: str
     assert found.words == most_telling_line(stderr.splitlines())[:TITLE_WORDS]
 
 
+@pytest.mark.parametrize("code", [None, -6, 0, 1])
+def test_an_error_that_it_wrote_is_the_reason_however_it_ended(code: int | None) -> None:
+    assert why("Error: no such database", code=code).problem.title == "'s' did not start: Error: no such database"
+
+
 @pytest.mark.parametrize(
     ("stderr", "variables"),
     [

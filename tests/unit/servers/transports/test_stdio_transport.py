@@ -8,6 +8,7 @@ import signal
 import stat
 import sys
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import psutil
 import pytest
 from tests.fakes import odd_server
 from tests.fakes.fake_channel import make_dispatcher
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_transport import FakeTransport
 from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.process_end import end_of
@@ -27,7 +29,7 @@ from tooltray.protocol.unsent import HUB_BYTES, SLICE_BYTES
 from tooltray.servers.launch.process_family import INSTANCE_VARIABLE
 from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst, raise_file_limit, restore_limit_for
 from tooltray.servers.transports.server_output import LINES_PER_S, ServerOutput, new_log
-from tooltray.servers.transports.stdio_transport import ChildPipes, StdioTransport
+from tooltray.servers.transports.stdio_transport import OTHER_HALF_OF_END_S, ChildPipes, StdioTransport
 from tooltray.servers.transports.transport import ConnectionFailure
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
@@ -328,9 +330,14 @@ class FakeProcess(asyncio.SubprocessTransport):
         pass
 
 
+def child_pipes(dispatcher: RawDispatcher, output: ServerOutput | None = None) -> ChildPipes:
+    output = output or ServerOutput(log=new_log(), mask=str)
+    return ChildPipes(name="odd", mark="", dispatcher=dispatcher, output=output, on_silent_end=None)
+
+
 async def test_a_large_request_leaves_at_the_pace_of_the_server_and_what_is_left_at_its_end_is_dropped() -> None:
     process, dispatcher = FakeProcess(), make_dispatcher(is_server=True)[0]
-    pipes = ChildPipes(name="odd", dispatcher=dispatcher, output=ServerOutput(log=new_log(), mask=str))
+    pipes = child_pipes(dispatcher)
     pipes.connection_made(process)
     process.stdin.after_write = pipes.pause_writing
     pipes.write(b"x" * 3 * SLICE_BYTES)
@@ -345,7 +352,7 @@ async def test_a_large_request_leaves_at_the_pace_of_the_server_and_what_is_left
 @pytest.mark.parametrize("is_told", [False, True])
 async def test_a_call_that_a_dying_process_cannot_have_read_was_not_delivered(is_told: bool) -> None:
     process, dispatcher = FakeProcess(), make_dispatcher(is_server=True)[0]
-    pipes = ChildPipes(name="odd", dispatcher=dispatcher, output=ServerOutput(log=new_log(), mask=str))
+    pipes = child_pipes(dispatcher)
     pipes.connection_made(process)
     dispatcher.attach(pipes)
     before = dispatcher.start_call("tools/call")
@@ -360,6 +367,20 @@ async def test_a_call_that_a_dying_process_cannot_have_read_was_not_delivered(is
     replies = [await dispatcher.calls.outcome(pending) for pending in (before, behind)]
     assert [isinstance(reply, NotDelivered) for reply in replies] == [False, True]
     await pipes.end(GRACE_S, GRACE_S)
+
+
+@in_fake_time
+async def test_after_each_part_of_its_end_the_next_is_waited_for_a_moment() -> None:
+    dispatcher, output = make_dispatcher(is_server=True)[0], ServerOutput(log=new_log(), mask=str)
+    pipes = child_pipes(dispatcher, output)
+    pipes.connection_made(FakeProcess())
+    for part_ends in (partial(pipes.pipe_connection_lost, 1, None), pipes.process_exited):
+        part_ends()
+        await asyncio.sleep(0.9 * OTHER_HALF_OF_END_S)
+    pipes.pipe_data_received(2, b"boom")
+    assert (output.last_at, dispatcher.is_closed) == (asyncio.get_running_loop().time(), False)
+    pipes.pipe_connection_lost(2, None)
+    assert dispatcher.closed_because == "server 'odd' ended with exit code 0: boom"
 
 
 # stderr

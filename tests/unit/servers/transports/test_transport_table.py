@@ -4,6 +4,8 @@ import json
 import shlex
 import subprocess
 import sys
+import threading
+from collections import deque
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.launch.program_launch import CannotStart, Launch
 from tooltray.servers.transports.http.http_transport import HttpTransport
 from tooltray.servers.transports.http.sse_transport import SseTransport
-from tooltray.servers.transports.transport import TransportOrder
+from tooltray.servers.transports.transport import RefusedRequests, TransportOrder
 from tooltray.servers.transports.transport_table import TRANSPORTS, is_remote, leads_back, make_transport, refusal, url_leads_back
 
 OWN_URL = "http://127.0.0.1:7717"
@@ -45,7 +47,7 @@ class Given:
         return TransportOrder(
             name="thing",
             config=MCPServerConfig.model_validate({"command": command, "args": args, "url": url, **entry}),
-            resolved=ResolvedServer(command=command, args=args, env={}, cwd=None, url=url, headers={}, secret_names=()),
+            resolved=ResolvedServer(command=command, args=args, env={}, cwd=None, url=url, headers={}, secret_names=(), oauth=None),
             environ={},
             own_url=OWN_URL,
             mask=str,
@@ -53,6 +55,9 @@ class Given:
             prepare_launch=self.prepare_launch,
             start_process=self.start_process,
             authorize=self.authorize,
+            refused=RefusedRequests(),
+            log=deque(),
+            packages=None,
         )
 
 
@@ -113,6 +118,19 @@ def test_a_hub_without_such_servers_imports_neither_the_http_library_nor_the_sdk
     check = f"import json, sys, tooltray.app.engine; print(json.dumps([name for name in {absent} if name in sys.modules]))"
     found = subprocess.run([sys.executable, "-c", check], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, check=True)
     assert json.loads(found.stdout) == []
+
+
+async def test_the_http_library_is_imported_while_the_hub_goes_on(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+    imports: list[tuple[str, bool]] = []
+
+    def import_module(name: str) -> Any:
+        imports.append((name, threading.current_thread() is threading.main_thread()))
+        return sys.modules[name]
+
+    monkeypatch.setattr("importlib.import_module", import_module)
+    await make_transport(given.order(url="http://127.0.0.1:1/mcp"))
+    assert (HttpTransport.__module__, False) in imports
+    assert not any(is_main for _, is_main in imports)
 
 
 def split(line: str) -> tuple[str, list[str]]:

@@ -14,7 +14,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.envelope import INTERNAL_ERROR, Envelope, worded
+from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, worded
 from tooltray.protocol.eras import Era
 from tooltray.servers.upstream.handshake import (
     DISCOVER_TIMEOUT_S,
@@ -53,7 +53,7 @@ class Meeting:
             self.dispatcher,
             server="s",
             plan=GreetingPlan(wants, is_known_legacy, only, silent_s),
-            introduction=Introduction({"name": "tooltray", "version": "1"}, {"roots": {}}),
+            introduction=Introduction({"name": "tooltray", "version": "1"}, {"roots": {}}, NOTHING),
         )
 
     @property

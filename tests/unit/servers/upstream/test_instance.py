@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.fakes.exchanges import exchange_of
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.heard import Record
 from tests.fakes.hub_parts import QUICK, Client, loaded
 from tests.fakes.manual_wheel import ManualWheel
@@ -115,6 +116,13 @@ class Life:
         await self.instance.running(timeout_s=10)
         return self.server.copy
 
+    async def close(self) -> None:
+        self.server.may_end.set()
+        await self.instance.stop()
+        assert not self.server.running
+        await self.keeper.close()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
     async def state(self, state: ServerState, *, count: int = 1) -> None:
         await self.states.wait(lambda each: each is state, count=count)
 
@@ -139,11 +147,7 @@ async def live() -> AsyncIterator[Callable[..., Life]]:
 
     yield _live
     for life in lives:
-        life.server.may_end.set()
-        await life.instance.stop()
-        assert not life.server.running
-        await life.keeper.close()
-        await asyncio.gather(*life.tasks, return_exceptions=True)
+        await life.close()
 
 
 @pytest.fixture
@@ -213,11 +217,14 @@ async def test_who_gives_up_waiting_does_not_stop_it(life: Life) -> None:
     assert len(life.server.copies.all) == 1
 
 
-async def test_waiting_is_bounded_and_says_what_it_does(life: Life) -> None:
+@in_fake_time
+async def test_waiting_is_bounded_and_says_what_it_does() -> None:
+    life = Life(ScriptedServer())
     life.server.handlers["initialize"] = never
     with pytest.raises(TooltrayError, match=r"server 's' is not running: it is starting. Try again in a moment"):
         await life.instance.running(timeout_s=0.02)
     assert life.instance.state is STARTING
+    await life.close()
 
 
 async def test_a_server_that_does_not_greet_in_its_time_is_tried_again_and_given_up(live: Callable[..., Life]) -> None:
@@ -399,10 +406,14 @@ async def test_somebody_who_acts_gets_all_tries_again(life: Life) -> None:
     assert len(life.server.copies.all) == 8
 
 
-async def test_a_copy_that_dies_in_the_moment_it_runs_keeps_those_waiting_who_waited_for_it(life: Life) -> None:
+@in_fake_time
+async def test_a_copy_that_dies_in_the_moment_it_runs_keeps_those_waiting_who_waited_for_it() -> None:
+    life, began = Life(ScriptedServer()), asyncio.get_running_loop().time()
     life.die_when_running(times=1)
     client = await life.instance.running(timeout_s=10)
     assert client.transport is life.server.copies.all[1]
+    assert asyncio.get_running_loop().time() == began
+    await life.close()
 
 
 @pytest.mark.parametrize("problem", [TooltrayError("variable KEY is not set"), CannotStart("command 'x' not found")])
@@ -631,6 +642,15 @@ async def test_however_many_want_it_back_while_it_is_being_stopped_its_old_proce
     life.server.may_end.set()
     assert (await life.instance.running(timeout_s=10)).transport is life.server.copies.all[1]
     await stopping
+
+
+async def test_who_waits_for_it_gets_it_though_it_is_put_to_sleep_meanwhile(life: Life) -> None:
+    go_on = life.server.hold("initialize")
+    waiting = life.spawn(life.instance.running(timeout_s=10))
+    await life.server.request("initialize")
+    await life.instance.stop(then=ON_DEMAND)
+    go_on.set()
+    assert (await waiting).transport is life.server.copies.all[1]
 
 
 async def test_the_last_word_counts_of_a_stop_a_start_and_a_stop(life: Life) -> None:

@@ -1,4 +1,4 @@
-"""lifecycle_recorder.py"""
+"""lifecycle_recorder.py, server_manager.py: who started and stopped what."""
 
 from pathlib import Path
 

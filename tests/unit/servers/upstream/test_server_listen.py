@@ -16,9 +16,10 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
-from tooltray.servers.upstream.handshake import GreetingPlan
+from tooltray.servers.upstream.handshake import DISCOVER_TIMEOUT_S, GreetingPlan
+from tooltray.servers.upstream.idle_stop import Usage
 from tooltray.servers.upstream.managed_server import InstanceOpened, ServerNotified
-from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.mcp_client import Audience, McpClient
 from tooltray.servers.upstream.server_listen import LONGEST_PAUSE_S, ServerListen, ServerListens
 
 LISTS = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
@@ -53,7 +54,9 @@ class World:
             name="s",
             transport=self.server(name="s"),
             deadlines=DeadlineWheel(),
-            plan=GreetingPlan(Era.MODERN),
+            plan=GreetingPlan(Era.MODERN, False, None, DISCOVER_TIMEOUT_S),
+            audience=Audience(),
+            usage=Usage(),
             on_notification=self._notified,
         )
         await self.client.open(timeout_s=10)

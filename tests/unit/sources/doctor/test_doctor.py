@@ -383,7 +383,7 @@ def test_each_variable_of_an_entry_says_where_its_value_is_from_and_no_value_is_
 def test_variables_of_a_file_come_from_it() -> None:
     config = config_of(args=["${A}", "${B}", "${C}"], env={"PLAIN": "value"})
     entry = FileEntry("s", config, {}, variables={"A": "value"})
-    assert origins(config, FileServer(entry, "/p/.mcp.json", "project"), A="value", C="value") == (
+    assert origins(config, FileServer(entry, "/p/.mcp.json", "project", "/p"), A="value", C="value") == (
         "PLAIN comes from the entry in /p/.mcp.json",
         "A comes from /p/.mcp.json",
         "B: not set",

@@ -106,9 +106,9 @@ def servers(**entries: Mapping[str, Any]) -> Known:
     return known({"mcpServers": entries})
 
 
-def of_file(entry: Mapping[str, Any], **options: Any) -> FileServer:
-    variables = options.pop("variables", {})
-    return FileServer(FileEntry("s", MCPServerConfig.model_validate(entry), entry, variables=variables), THERE, "project", **options)
+def of_file(entry: Mapping[str, Any], *, folder: str = "", variables: Mapping[str, str] | None = None) -> FileServer:
+    written = FileEntry("s", MCPServerConfig.model_validate(entry), entry, variables=variables or {})
+    return FileServer(written, THERE, "project", folder)
 
 
 def said(before: Known, after: Known) -> list[tuple[str, str, str]]:

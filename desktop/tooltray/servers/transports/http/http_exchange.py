@@ -69,11 +69,9 @@ class UpstreamHttpSession:
         hand_over: continues over HTTP+SSE, beginning with the given message, if the server speaks that; returns whether it does.
     """
 
-    def __init__(
-        self, *, server: str, connection: HttpConnection, dispatcher: RawDispatcher, refused: RefusedRequests | None = None
-    ) -> None:
+    def __init__(self, *, server: str, connection: HttpConnection, dispatcher: RawDispatcher, refused: RefusedRequests) -> None:
         self.server, self.connection, self.dispatcher = server, connection, dispatcher
-        self.refused = refused or RefusedRequests()
+        self.refused = refused
         self.id = self.version = ""
         self.is_modern = self.has_expired = False
         self.hand_over: Callable[[Outgoing], Awaitable[bool]] = _stay

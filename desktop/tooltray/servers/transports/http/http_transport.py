@@ -40,11 +40,6 @@ SESSION_END_TIMEOUT_S = 2.0  # for the DELETE; the server also ends an idle sess
 ToolSchema = Callable[[str], Raw | None]
 
 
-def no_schema(tool: str) -> Raw | None:
-    """Returns None: the default for servers without a tool that maps an argument to a header."""
-    return None
-
-
 class HttpTransport:
     """The transport over streamable HTTP. Satisfies Transport."""
 
@@ -52,14 +47,12 @@ class HttpTransport:
     exit_code: int | None = None
     output = None
 
-    def __init__(
-        self, *, name: str, connection: HttpConnection, tool_schema: ToolSchema = no_schema, refused: RefusedRequests | None = None
-    ) -> None:
+    def __init__(self, *, name: str, connection: HttpConnection, tool_schema: ToolSchema, refused: RefusedRequests) -> None:
         """
         Args:
             name: the server's name, for errors.
             tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
-            refused: the requests that earlier sessions with this server have refused; None: there are no such requests.
+            refused: the requests that earlier sessions with this server have refused.
         """
         self._name, self._connection, self._tool_schema, self._refused = name, connection, tool_schema, refused
         self._channel: HttpChannel | None = None

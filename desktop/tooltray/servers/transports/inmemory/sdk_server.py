@@ -78,8 +78,8 @@ async def serve(server: "Server[Any]", source: ToServer, sink: FromServer) -> No
     source.attach()
     sink.attach()
     # without a buffer, as the SDK has it on stdio: the queues to Tooltray have a limit in bytes
-    to_sdk, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    write, from_sdk = anyio.create_memory_object_stream[SessionMessage](0)
+    to_sdk, read = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    write, from_sdk = anyio.create_memory_object_stream[SessionMessage]()
     async with to_sdk, read, write, from_sdk, anyio.create_task_group() as reading:
         reading.start_soon(_read, source, to_sdk, sink)
         async with anyio.create_task_group() as writing:  # ends when Tooltray has all that the server wrote

@@ -41,7 +41,7 @@ class Offered(msgspec.Struct, frozen=True):
     package: str
     version: str
     summary: str
-    folder: str = ""
+    folder: str
 
 
 def listed(folder: Path | None = None) -> list[InMemoryServer]:

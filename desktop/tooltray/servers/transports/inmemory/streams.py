@@ -111,7 +111,7 @@ class FromServer:
         self._hub, self._feed, self._lock = hub, feed, threading.Lock()
         self._lines: deque[bytes] = deque()
         self._bytes = 0
-        self._is_scheduled = self._is_paused = self._is_over = False
+        self._is_paused = self._is_over = False
         self._wake: Callable[[], None] = lambda: None
 
     # server
@@ -134,9 +134,9 @@ class FromServer:
         if self._is_over:
             raise Gone("Tooltray closed the connection")
         with self._lock:
+            is_first = not self._lines
             self._lines.append(line)
             self._bytes += len(line)
-            is_first, self._is_scheduled = not self._is_scheduled, True
         if is_first:
             call_in(self._hub, self._deliver)
 
@@ -160,7 +160,7 @@ class FromServer:
             return
         with self._lock:
             lines, self._lines = self._lines, deque()
-            self._bytes, self._is_scheduled = 0, False
+            self._bytes = 0
         self._wake()
         for line in lines:
             self._feed(line)
@@ -182,7 +182,6 @@ class Console:
         self._lines: deque[str] = deque()
         self._left_out = 0
         self._rest = ""
-        self._is_scheduled = False
 
     def write(self, text: str) -> None:
         with self._lock:
@@ -190,11 +189,11 @@ class Console:
             self._rest = rest[:LINE_CHARACTERS]
             if not lines:
                 return
+            is_first = not self._lines
             self._lines.extend(line[:LINE_CHARACTERS] for line in lines)
             while len(self._lines) > WAITING_LINES:
                 self._lines.popleft()
                 self._left_out += 1
-            is_first, self._is_scheduled = not self._is_scheduled, True
         if is_first:
             call_in(self._hub, self._deliver)
 
@@ -209,7 +208,7 @@ class Console:
     def _deliver(self) -> None:
         with self._lock:
             lines, self._lines = self._lines, deque()
-            left_out, self._left_out, self._is_scheduled = self._left_out, 0, False
+            left_out, self._left_out = self._left_out, 0
         if left_out:
             self._take(b"(%d lines left out)" % left_out)
         for line in lines:

@@ -106,6 +106,7 @@ async def test_however_a_legacy_server_refuses_an_unknown_request_the_call_gets_
         server.on["server/discover"] = answering(status, body)
         reply = await client.call("server/discover", {"_meta": META})
         assert f"HTTP {status}" in message_of(reply)
+        assert {hit.method for hit in server.hits.all} == {"POST"}
         assert result_of(await client.initialize())["protocolVersion"] == VERSION
         assert "MCP-Protocol-Version" not in (await server.hit("initialize")).headers
 

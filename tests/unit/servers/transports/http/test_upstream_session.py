@@ -128,6 +128,7 @@ async def test_an_initialize_that_is_refused_opens_no_session() -> None:
     async with serving() as server, connected(server.url) as client:
         server.on["initialize"] = refuse
         assert error_of(await client.call("initialize"))["code"] == -32602
+        assert {hit.method for hit in server.hits.all} == {"POST"}
         await client.call("tools/list")
         assert "Mcp-Session-Id" not in (await server.hit("tools/list")).headers
 
@@ -158,7 +159,7 @@ async def test_closing_before_opening_and_twice_is_nothing() -> None:
         await client.transport.close()
         await client.transport.close()
     connection = HttpConnection(server="far", url=server.url, headers={}, environ={}, trust=tls_context({}))
-    transport = HttpTransport(name="far", connection=connection)
+    transport = HttpTransport(name="far", connection=connection, tool_schema=lambda tool: None, refused=RefusedRequests())
     assert not transport.has_expired
     await transport.close()
 

@@ -1,6 +1,8 @@
 """streams.py: the queues between two loops: in order, bounded, and nothing lost at the end."""
 
 import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -50,6 +52,11 @@ async def test_a_full_queue_pauses_the_hub_once_and_lets_it_go_on_when_it_has_dr
     await queue.take()
     await turns()
     assert told == ["pause", "resume"]
+    queue.write(b"x")
+    await queue.take()
+    queue.write(b"x" * FULL_BYTES)
+    await turns()
+    assert told == ["pause", "resume", "pause"]
     assert DRAINED_BYTES < FULL_BYTES
 
 
@@ -67,6 +74,20 @@ async def test_lines_arrive_in_order_and_a_full_queue_keeps_the_server_waiting()
     await queue.send(b"3")
     await turns()
     assert fed == [b"1" * FULL_BYTES, b"2", b"3"]
+
+
+async def test_lines_that_are_sent_together_are_delivered_together() -> None:
+    fed: list[bytes] = []
+    deliveries: list[Callable[[], None]] = []
+    hub: Any = SimpleNamespace(call_soon_threadsafe=deliveries.append)
+    queue = FromServer(hub, fed.append)
+    queue.attach()
+    for number in range(2):
+        await queue.send(b"1")
+        await queue.send(b"2")
+        assert len(deliveries) == number + 1
+        deliveries[-1]()
+    assert fed == [b"1", b"2"] * 2
 
 
 async def test_at_the_end_what_was_sent_is_delivered_and_nothing_more_is_taken() -> None:

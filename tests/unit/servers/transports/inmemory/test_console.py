@@ -4,6 +4,8 @@ import asyncio
 import contextvars
 import logging
 import sys
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,6 +31,19 @@ async def test_lines_are_delivered_whole_and_what_has_no_end_at_the_end() -> Non
     assert taken == [b"one", b"two"]
     own.finish()
     assert taken == [b"one", b"two", b"rest"]
+
+
+async def test_lines_that_are_written_together_are_delivered_together() -> None:
+    taken: list[bytes] = []
+    deliveries: list[Callable[[], None]] = []
+    hub: Any = SimpleNamespace(call_soon_threadsafe=deliveries.append)
+    own = Console(hub, taken.append)
+    for number in range(2):
+        own.write("one\n")
+        own.write("two\n")
+        assert len(deliveries) == number + 1
+        deliveries[-1]()
+    assert taken == [b"one", b"two"] * 2
 
 
 async def test_a_server_that_prints_without_end_is_cut_and_that_is_said() -> None:

@@ -181,12 +181,13 @@ async def test_what_it_prints_and_logs_goes_to_its_own_log(start: Start, capsys:
     await server.call("noise")
     print("of the hub")
     await server.close()
-    assert list(server.log) == ["printed", "on stderr", "as bytes", "ERROR: of.server: logged", "in a thread"]
+    of_loop = ["of its loop", "lost", "ValueError: no"]
+    assert list(server.log) == ["printed", "on stderr", "as bytes", "ERROR: of.server: logged", "in a thread", *of_loop]
     assert capsys.readouterr().out == "of the hub\n"
     again = await start.again("thing-0", log=server.log)  # type: ignore[attr-defined]
     await again.call("noise")
     await again.close()
-    assert [line.startswith(SEPARATOR) for line in again.log] == [False] * 5 + [True] + [False] * 5
+    assert [line.startswith(SEPARATOR) for line in again.log] == [False] * 8 + [True] + [False] * 8
 
 
 async def test_secrets_in_its_words_are_masked(start: Start) -> None:
