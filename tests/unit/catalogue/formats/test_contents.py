@@ -79,8 +79,8 @@ def test_content_that_no_specification_knows_is_told_as_it_is(content: Any, word
 def test_media_are_found_with_their_facts() -> None:
     data = PIXEL[:10] + "\n " + PIXEL[10:]
     found = pieces(responded({"content": [{"type": "image", "data": data, "mimeType": "Image/PNG; charset=x"}]}))
-    assert found == [Media("Image", "image/png", PIXEL, 70)]
-    assert Media("Image", "image/png", "AA==", 1).data_url == "data:image/png;base64,AA=="
+    assert found == [Media("Image", "image/png", PIXEL, 70, "")]
+    assert Media("Image", "image/png", "AA==", 1, "").data_url == "data:image/png;base64,AA=="
 
 
 @pytest.mark.parametrize(("uri", "name"), [("file:///a/b.pdf", "b.pdf"), ("note://b/", "b"), ("", "file")])
