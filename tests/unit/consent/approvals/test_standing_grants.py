@@ -1,4 +1,4 @@
-"""standing_grants.py, asked_call.py, approvals.py: within seconds of an approval the same call is not asked about again, what lasts is saved."""
+"""standing_grants.py, asked_call.py, approvals.py: within seconds the same call is not asked about again, and what lasts is saved."""
 
 import asyncio
 from pathlib import Path

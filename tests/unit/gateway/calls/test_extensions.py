@@ -92,10 +92,15 @@ async def test_of_two_that_claim_a_method_the_one_is_asked_whose_tool_prompt_or_
 async def test_a_uri_that_a_client_knows_by_heart_is_looked_up_in_the_lists_of_the_servers(tmp_path: Path) -> None:
     a, b = with_extension("com.example/foo"), with_extension("org.example/foo")
     async with hub_parts(tmp_path, **served(a=a, b=b)) as parts:
+        b.handlers["resources/list"] = lambda copy, params: {"resources": [{"uri": "y://2", "name": "y"}]}
+        go_on = b.hold("resources/list")
         for name in "ab":
             await parts.servers.start(name)
-        reply = await answered(parts, "foo/bar", uri="tooltray://b/x%3A%2F%2F1")
-        assert reply["result"] == {"by": "b", "told": {"uri": "x://1"}}
+        answering = parts.keeper.spawn(answered(parts, "foo/bar", uri="y://2"), name="answer")
+        await b.request("resources/list")
+        await settled()
+        go_on.set()
+        assert (await answering)["result"] == {"by": "b", "told": {"uri": "y://2"}}
 
 
 async def test_the_flow_guard_hears_of_a_server_whose_extension_is_used(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import text, tool
 
 from tooltray.foundation.events import ToolListChanged
-from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.envelope import Envelope, dump, success
 from tooltray.protocol.eras import SERVER_INFO, Era
+from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.exchange import Exchange
 
 # all servers together
@@ -47,17 +48,33 @@ async def test_what_is_asked_of_all_servers_goes_to_the_one_that_has_it(tmp_path
 async def test_only_requests_that_may_be_answered_by_a_question_wait_for_one(tmp_path: Path) -> None:
     asked: list[tuple[str, str | None]] = []
 
-    async def before(exchange: Exchange, server: str | None) -> None:
+    async def before(exchange: Exchange, server: str | None) -> Envelope | None:
         asked.append((exchange.request.method, server))
+        return success({"asked": True}) if exchange.request.method == "prompts/get" else None
 
     meta = {**MODERN_META, "io.modelcontextprotocol/clientCapabilities": {"roots": {}}}
     async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         parts.projects.rounds.before = before
         await answered(parts, "tools/list", _meta=meta)
         await answered(parts, "tools/call", _meta=meta, name="t", arguments={})
-        await answered(parts, "prompts/get", _meta=meta, name="p")
+        assert (await answered(parts, "prompts/get", _meta=meta, name="p"))["result"] == {"asked": True}
         await answered(parts, "resources/read", _meta=meta, server="s", uri="x://t/7")
     assert asked == [("tools/call", "s"), ("prompts/get", None), ("resources/read", "s")]
+
+
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
+async def test_lists_wait_until_the_servers_of_the_project_are_known_and_other_requests_do_not(tmp_path: Path, method: str) -> None:
+    looked: list[Session] = []
+
+    async def look(session: Session) -> None:
+        looked.append(session)
+
+    async with ready_parts(tmp_path, **one_server(server_with()), waits={"look_at_project": look}) as parts:
+        client = parts.client()
+        await answered(parts, "prompts/get", client, name="p")
+        assert looked == []
+        await answered(parts, method, client)
+        assert looked == [client]
 
 
 async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on(tmp_path: Path) -> None:
