@@ -100,7 +100,11 @@ async def test_a_tool_that_its_server_does_not_list_is_called_by_who_has_only_th
         assert listed
         assert routes.current(listed, exchange) == listed
         assert [routes.unlisted_route(*each) for each in (("off", "s"), ("hidden", "gone"), ("hidden", "hub"))] == [None] * 3
+        managed = parts.servers.get("s")
+        await managed.stop(then=managed.idle_state)
+        assert routes.unlisted_route("hidden", "s") == hidden
+        await parts.servers.start("s")
         program.fails_to_open = TooltrayError("out of cheese")
         program.copy.die()
-        await parts.heard.until(lambda: parts.servers.get("s").problem is not None)
+        await parts.heard.until(lambda: managed.problem is not None)
         assert routes.unlisted_route("hidden", "s") is None

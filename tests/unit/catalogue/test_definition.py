@@ -395,7 +395,8 @@ MODELS_TOO = ToolView(("ui://v",))
 )
 def test_a_definition_says_which_view_a_tool_has_and_who_it_is_for(meta: Any, view: ToolView) -> None:
     assert read_view(dump(meta)) == view
-    assert read_definition(dump({"name": "t", "_meta": meta})).view == view
+    for schema in ({}, {"inputSchema": OBJECT}):
+        assert read_definition(dump({"name": "t", **schema, "_meta": meta})).view == view
 
 
 @pytest.mark.parametrize(
@@ -414,7 +415,12 @@ def test_a_definition_says_which_view_a_tool_has_and_who_it_is_for(meta: Any, vi
 )
 def test_what_is_of_the_wrong_type_is_as_if_it_were_not_there(meta: bytes) -> None:
     assert read_view(Raw(meta)) is NO_VIEW
-    assert read_definition(b'{"name":"t","_meta":%b}' % meta).view is NO_VIEW
+    for schema in (b"", b'"inputSchema":{"type":"object"},'):
+        assert read_definition(b'{"name":"t",%b"_meta":%b}' % (schema, meta)).view is NO_VIEW
+
+
+def test_a_definition_that_speaks_of_a_view_and_has_none_has_none() -> None:
+    assert read_definition(definition(description='"ui')).view is NO_VIEW
 
 
 def test_a_definition_names_another_uri_and_is_the_same_in_all_else() -> None:
@@ -423,6 +429,12 @@ def test_a_definition_names_another_uri_and_is_the_same_in_all_else() -> None:
     raw = b'{"name":"t",%b,"_meta":{"ui":{%b,"resourceUri":"ui://v"},"y":null,"ui/resourceUri":"ui://v"}}' % (kept, csp)
     moved = b'{"name":"t",%b,"_meta":{"ui":{%b,"resourceUri":"ui://a/ui://v"},"y":null,"ui/resourceUri":"ui://a/ui://v"}}' % (kept, csp)
     assert bytes(with_uris(Raw(raw), "ui://a/".__add__)) == moved
+
+
+@pytest.mark.parametrize("meta", [{"ui": {"resourceUri": "ui://v"}}, {"ui/resourceUri": "ui://v"}])
+def test_a_view_may_be_named_in_either_place(meta: dict[str, Any]) -> None:
+    moved = with_uris(dump({"name": "t", "_meta": meta}), "ui://a/".__add__)
+    assert bytes(moved) == bytes(dump({"name": "t", "_meta": meta})).replace(b"ui://v", b"ui://a/ui://v")
 
 
 @pytest.mark.parametrize("ui", [5, None, {}, {"resourceUri": 5}, {"resourceUri": "file:///x"}])
