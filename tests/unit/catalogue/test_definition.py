@@ -11,6 +11,7 @@ from msgspec import Raw
 from tooltray.catalogue.definition import (
     COVERED,
     MAX_REMARKS,
+    MENDED,
     NO_VIEW,
     ToolDefinition,
     ToolView,
@@ -38,7 +39,7 @@ def test_what_the_hub_needs_is_read_and_the_rest_stays_as_it_came() -> None:
     text = b'{ "name":"read","description":"Reads.", "annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"},"x":1e400 }'
     tool = read_definition(Raw(text))
     assert (tool.name, tool.description, tool.annotations, tool.flaws) == ("read", "Reads.", {"readOnlyHint": True}, ())
-    assert bytes(tool.raw) == text
+    assert (bytes(tool.raw), tool.flaw) == (text, "")
 
 
 def test_renaming_changes_the_name_alone_and_keeps_numbers_order_and_unknown_members() -> None:
@@ -232,7 +233,7 @@ OBJECT = {"type": "object"}
 def test_what_strict_clients_refuse_is_mended_and_the_author_reads_how(members: dict[str, Any], mended: dict[str, Any], flaw: str) -> None:
     text = definition(**members)
     tool = read_definition(text)
-    assert (bytes(tool.raw), tool.flaws) == (text, (flaw,))
+    assert (bytes(tool.raw), tool.flaws, tool.flaw) == (text, (flaw,), MENDED)
     assert json.loads(bytes(tool.renamed("t"))) == {"name": "t", "inputSchema": OBJECT, **mended}
     assert fingerprint(tool) == fingerprint(ToolDefinition(tool.name, tool.description, tool.annotations, tool.raw))
 
@@ -425,7 +426,7 @@ def test_a_definition_that_speaks_of_a_view_and_has_none_has_none() -> None:
 
 def test_a_definition_names_another_uri_and_is_the_same_in_all_else() -> None:
     kept = b'"x":1e400,"inputSchema":{"a" : [1]}'
-    csp = b'"csp":{"connectDomains":[ "https://a" ]}'
+    csp = b'"csp":{"connectDomains":[ "https://a" ]},"other":"ui://v"'
     raw = b'{"name":"t",%b,"_meta":{"ui":{%b,"resourceUri":"ui://v"},"y":null,"ui/resourceUri":"ui://v"}}' % (kept, csp)
     moved = b'{"name":"t",%b,"_meta":{"ui":{%b,"resourceUri":"ui://a/ui://v"},"y":null,"ui/resourceUri":"ui://a/ui://v"}}' % (kept, csp)
     assert bytes(with_uris(Raw(raw), "ui://a/".__add__)) == moved

@@ -218,6 +218,17 @@ async def test_what_a_client_says_of_an_extension_goes_to_the_server_that_has_it
         assert told["b"] == [begun, ("notifications/foo/said", {"name": "t"}), (alone, {"x": 2}), (alone, ["name"])]
 
 
+async def test_what_a_client_says_of_an_extension_goes_over_the_connection_of_its_era(tmp_path: Path) -> None:
+    program = with_extension("com.example/foo", eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **served(a=program)) as parts:
+        await start(parts)
+        legacy = await parts.servers.get("a").running(Era.LEGACY, timeout_s=10)
+        for count, client in enumerate((parts.client(introduction=Raw(b"{}")), parts.client()), 1):
+            parts.notifications.take(client, "notifications/foo/said", dump({}), server=None)
+            told = await program.told.wait(lambda told: told.method == "notifications/foo/said", count=count)
+            assert (told.copy is legacy.transport) is bool(client.introduction)
+
+
 @pytest.mark.parametrize(
     ("theirs", "mine", "method", "server", "hears"),
     [

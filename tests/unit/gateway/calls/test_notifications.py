@@ -159,6 +159,8 @@ async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_clie
         parts.notifications.take(client, "notifications/roots/list_changed", Raw(b""), server=None)
         await other.told.wait(lambda told: told.method == "notifications/roots/list_changed")
         assert "notifications/roots/list_changed" not in [told.method for told in one_program.told.all]
+        listened = [await parts.client_listens.to_resources(client, Raw(b"7"), ["x://1"], server=server) for server in ("s", "o")]
+        assert listened == [[], ["x://1"]]
         assert (one_program.count("logging/setLevel"), other.count("logging/setLevel")) == (0, 1)
         seen = [parts.notifications.concerns(client, server, "notifications/tools/list_changed") for server in ("s", "o")]
         assert seen == [False, True]
