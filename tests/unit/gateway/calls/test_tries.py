@@ -75,18 +75,24 @@ async def test_a_user_s_own_try_in_the_window_needs_no_approval_and_no_other_way
             assert ", so it needs the user's approval" in (await parts.call("change_it"))["error"]["message"]
 
 
-async def test_a_try_in_a_project_waits_until_the_servers_there_are_known(tmp_path: Path) -> None:
-    looked: list[str] = []
+async def test_a_try_in_a_project_waits_until_the_servers_there_are_known_and_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[tuple[str, str]] = []
     (project := tmp_path / "project").mkdir()
 
     async def look(session: Session) -> None:
-        looked.append(project_of(session.state))
+        waited.append(("known", project_of(session.state)))
+
+    async def list_servers(session: Session, server: None) -> None:
+        waited.append(("listed", project_of(session.state)))
 
     async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("get_it"))), waits={"look_at_project": look}) as parts:
+        monkeypatch.setattr(parts.projects, "before_listing", list_servers)
         await parts.presenter.start_server("s")
         await parts.presenter.allow_folder(str(project))
         await parts.presenter.try_tool("t1", "get_it", {}, project=str(project))
-    assert looked[0] == str(project)
+    assert waited[:2] == [("known", str(project)), ("listed", str(project))]
 
 
 async def test_what_goes_nowhere_is_a_response_that_says_so(parts: HubParts) -> None:
