@@ -56,8 +56,8 @@ class _Key(msgspec.Struct, frozen=True):
     client: str
     server: str | None
     profile: str
-    place: str | None = EVERYBODY
-    kept: str = ""
+    place: str | None
+    kept: str
 
 
 class SessionView(msgspec.Struct, frozen=True):
