@@ -1,4 +1,4 @@
-"""declared.py"""
+"""declared.py, json_schema.py"""
 
 import copy
 import re

@@ -1,5 +1,6 @@
 """request_router.py, offer_requests.py, notifications.py, stages.py: where each request and notification of an AI client goes."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tooltray.protocol.envelope import Envelope, dump, success
 from tooltray.protocol.eras import SERVER_INFO, Era
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.servers.upstream.managed_server import ManagedServer
 
 # all servers together
 
@@ -89,6 +91,7 @@ async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on
             await answered(parts, "resources/read", server="s", uri="x://t/7")
         assert noted == ["s", "s", "s"]
         await answered(parts, "later/method", server="s")  # may bring anything
+        assert noted == ["s", "s", "s", "s"]
         await answered(
             parts, "completion/complete", server="s", ref={"type": "ref/prompt", "name": "p"}, argument={"name": "a", "value": ""}
         )
@@ -132,6 +135,20 @@ async def test_one_server_alone_is_reached_by_any_method(tmp_path: Path) -> None
         assert (await answered(parts, "later/method", server="s", x=1))["result"] == {"later": {"x": 1}}
         assert (await answered(parts, "tools/list", server="s"))["result"] == {"tools": [tool("t")]}
         assert (await answered(parts, "later/method", server="gone"))["error"]["message"] == "server 'gone' not found"
+
+
+async def test_what_is_read_of_one_server_may_be_a_skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    async def read_of_one(managed: ManagedServer, exchange: Exchange, send: Callable[[], Awaitable[Envelope]]) -> Envelope:
+        read.append(exchange.request.method)
+        return await send()
+
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
+        monkeypatch.setattr(parts.skills, "read_of_one", read_of_one)
+        assert (await answered(parts, "prompts/get", server="s", name="p"))["result"] == {"messages": ["p"]}
+        assert (await answered(parts, "resources/read", server="s", uri="x://t/7"))["result"]["contents"][0]["uri"] == "x://t/7"
+    assert read == ["resources/read"]
 
 
 @pytest.mark.parametrize("method", ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
