@@ -240,6 +240,24 @@ async def test_an_empty_cursor_of_a_modern_server_is_followed(tmp_path: Path) ->
         assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"] == {"prompts": [1, 2]}
 
 
+async def test_an_empty_cursor_of_a_legacy_server_ends_the_list_for_a_modern_client_too(tmp_path: Path) -> None:
+    program = server_with()
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
+        program.handlers["prompts/list"] = lambda copy, params: {"prompts": [1], "nextCursor": ""}
+        before = program.count("prompts/list")
+        assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"]["prompts"] == [1]
+        assert program.count("prompts/list") == before + 1
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, None), (0, 1)])
+async def test_calls_of_a_client_that_was_told_of_changed_tools_are_counted(tmp_path: Path, before: int | None, after: int | None) -> None:
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
+        client = parts.client()
+        client.state.calls_since_told = before
+        await answered(parts, "tools/call", client, name="t", arguments={})
+        assert client.state.calls_since_told == after
+
+
 # a copy of one's own
 
 
