@@ -167,7 +167,7 @@ class OneServer:
                 return reply
             size_bytes += len(memoryview(reply.result))
             try:
-                check_length(request.method, 0, size_bytes)
+                check_length(request.method, len(elements), size_bytes)
                 elements += elements_of((of_page := opened(reply.result)).get(member, Raw(b"[]")))
                 check_length(request.method, len(elements), size_bytes)
             except TooLong as error:
