@@ -10,7 +10,7 @@ import msgspec
 
 from tooltray.catalogue.definition import ToolDefinition, unlisted
 from tooltray.catalogue.offer import TOOLS
-from tooltray.catalogue.second_looks import SecondLooks
+from tooltray.catalogue.second_looks import SecondLooks, never
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import ToolCopies
 from tooltray.catalogue.tool_manager import ToolManager
@@ -144,11 +144,7 @@ class CallRoutes:
 
     async def relisted(self, route: Route, exchange: Exchange) -> Route | None:
         """Returns the route of the same call after the tool's server is listed again."""
-
-        async def is_listed() -> bool:
-            return True
-
-        await self._looks.look(TOOLS, [self._servers.get(route.server)], is_listed)
+        await self._looks.look(TOOLS, [self._servers.get(route.server)], never)
         return self.route_now(exchange)
 
     def is_outdated(self, route: Route, exchange: Exchange) -> bool:

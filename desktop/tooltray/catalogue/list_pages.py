@@ -57,12 +57,12 @@ async def _pages(client: McpClient, method: str, member: str) -> list[Raw]:
         params = {} if cursor is None else {"cursor": cursor}
         reply = await client.request(method, params, timeout_s=LIST_TIMEOUT_S, max_reply_bytes=MAX_DEFINITION_BYTES + ENVELOPE_BYTES)
         if isinstance(reply, TooLarge):
-            check_length(method, 0, reply.size_bytes)
+            check_length(method, len(definitions), reply.size_bytes)
         if reply.error:
             _check_is_no_failure(reply, method)
             return []
         size_bytes += len(memoryview(reply.result))
-        check_length(method, 0, size_bytes)
+        check_length(method, len(definitions), size_bytes)
         is_long = len(memoryview(reply.result)) > READ_AT_ONCE_BYTES
         page, cursor = await finish_in_thread(_read, reply.result, method, member) if is_long else _read(reply.result, method, member)
         definitions += page

@@ -110,6 +110,11 @@ class SecondLooks:
             del self._looking[server, kind]
 
 
+async def never() -> bool:
+    """For looks that are about no name: each server is listed."""
+    return False
+
+
 def _announces(server: ManagedServer, client: McpClient, kind: OfferKind) -> bool:
     """Reports whether a server has promised to announce changes of such a list, over a connection that loses no announcement.
 

@@ -251,11 +251,11 @@ class ServerLists(Generic[Item]):
             if self._is_awaited(server) and is_wanted(server.name):
                 self._note_in_vain(server)
 
-    async def wait_until_listed(self, server: ManagedServer, *, within_s: float = LISTED_WITHIN_S) -> None:
+    async def wait_until_listed(self, server: ManagedServer) -> None:
         """Waits a bounded time for the lists of a running server, for a user who has started it and wants to see the outcome."""
         if server.state is ServerState.RUNNING:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(within_s):
+                async with asyncio.timeout(LISTED_WITHIN_S):
                     await self.listed(server).wait()
 
     async def look(self, server: ManagedServer, kinds: Iterable[OfferKind] | None = None, *, max_age_s: float = 0.0) -> None:

@@ -16,6 +16,7 @@ from tooltray.consent.approvals.suspicion import visible
 
 MOST_PROCESSES = 16  # from a command up to init there are five to ten
 LONGEST_NAME = 40  # characters
+LONGEST_COMMAND = 4096  # bytes of a command line that are read
 PS_TIMEOUT_S = 2.0  # it takes 10 ms
 INTERPRETERS = frozenset({"node", "bun", "deno", "python", "python3", "ruby", "perl", "java", "MainThread"})
 """Programs whose script is more informative than their name; threads of node are called MainThread."""
@@ -110,9 +111,9 @@ def look_in_proc(pid: int, proc: str = "/proc") -> tuple[int, Process] | None:
     """Looks up a process on Linux, see Look."""
     try:
         with open(f"{proc}/{pid}/stat", "rb") as file:
-            text = file.read(4096).decode("utf-8", "replace")
+            text = file.read().decode("utf-8", "replace")
         with open(f"{proc}/{pid}/cmdline", "rb") as file:
-            words = file.read(4096).decode("utf-8", "replace").split("\0")
+            words = file.read(LONGEST_COMMAND).decode("utf-8", "replace").split("\0")
         name, _, rest = text.partition("(")[2].rpartition(")")  # a name may have brackets in it
         return int(rest.split()[1]), _process(pid, name, words)
     except (OSError, ValueError, IndexError):

@@ -95,6 +95,7 @@ def test_no_verb_is_in_both_lists() -> None:
         (("get_it",), True, False),
         (("tool:get_it",), True, False),
         (("tool:drop_it", "other"), False, True),
+        (("read:get_it", "names:"), False, False),
         (("READ", "All", "get", "get_", "tool:"), False, False),
         (("tool:all", "tool:read", "tool:write"), False, False),
     ],
@@ -117,6 +118,7 @@ def test_a_tool_called_read_that_writes_is_not_approved_by_its_bare_name() -> No
     writes = {"readOnlyHint": False}
     assert not decide("s", "read", writes, ("read",)).is_approved
     assert decide("s", "read", writes, ("tool:read",)).is_approved
+    assert decide("s", "read:it", writes, ("read:it",)).is_approved
 
 
 def test_an_entry_with_the_prefix_always_means_the_name_behind_it() -> None:

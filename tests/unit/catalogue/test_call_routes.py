@@ -9,6 +9,7 @@ from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import one_server, settled, started_parts, text_of
 from tests.fakes.scripted_server import ScriptedServer, tool
 
+from tooltray.catalogue.second_looks import LookPatience
 from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.sessions.exchange import Exchange
@@ -86,6 +87,16 @@ async def test_a_call_that_was_allowed_is_refused_where_its_server_does_not_list
         go_on.set()
 
 
+async def test_a_tool_that_a_server_alone_does_not_have_is_looked_for_once_in_a_while(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    patience = {"look_patience": LookPatience(within_s=20.0, name_again_after_s=600.0, pause_s=0.0)}
+    async with started_parts(tmp_path, **one_server(program), waits=patience) as parts:
+        await parts.listed()
+        for _ in range(3):
+            assert await parts.call_routes.late_route(calling(parts.client(), "gone", "s"), is_reached=lambda _: True) is None
+        assert program.count("tools/list") == 2
+
+
 async def test_a_tool_that_its_server_does_not_list_is_called_by_who_has_only_this_server(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     async with started_parts(tmp_path, **one_server(program, disabledTools=["off"])) as parts:
@@ -100,7 +111,11 @@ async def test_a_tool_that_its_server_does_not_list_is_called_by_who_has_only_th
         assert listed
         assert routes.current(listed, exchange) == listed
         assert [routes.unlisted_route(*each) for each in (("off", "s"), ("hidden", "gone"), ("hidden", "hub"))] == [None] * 3
+        managed = parts.servers.get("s")
+        await managed.stop(then=managed.idle_state)
+        assert routes.unlisted_route("hidden", "s") == hidden
+        await parts.servers.start("s")
         program.fails_to_open = TooltrayError("out of cheese")
         program.copy.die()
-        await parts.heard.until(lambda: parts.servers.get("s").problem is not None)
+        await parts.heard.until(lambda: managed.problem is not None)
         assert routes.unlisted_route("hidden", "s") is None

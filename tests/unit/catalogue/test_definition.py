@@ -11,6 +11,7 @@ from msgspec import Raw
 from tooltray.catalogue.definition import (
     COVERED,
     MAX_REMARKS,
+    MENDED,
     NO_VIEW,
     ToolDefinition,
     ToolView,
@@ -38,7 +39,7 @@ def test_what_the_hub_needs_is_read_and_the_rest_stays_as_it_came() -> None:
     text = b'{ "name":"read","description":"Reads.", "annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"},"x":1e400 }'
     tool = read_definition(Raw(text))
     assert (tool.name, tool.description, tool.annotations, tool.flaws) == ("read", "Reads.", {"readOnlyHint": True}, ())
-    assert bytes(tool.raw) == text
+    assert (bytes(tool.raw), tool.flaw) == (text, "")
 
 
 def test_renaming_changes_the_name_alone_and_keeps_numbers_order_and_unknown_members() -> None:
@@ -232,7 +233,7 @@ OBJECT = {"type": "object"}
 def test_what_strict_clients_refuse_is_mended_and_the_author_reads_how(members: dict[str, Any], mended: dict[str, Any], flaw: str) -> None:
     text = definition(**members)
     tool = read_definition(text)
-    assert (bytes(tool.raw), tool.flaws) == (text, (flaw,))
+    assert (bytes(tool.raw), tool.flaws, tool.flaw) == (text, (flaw,), MENDED)
     assert json.loads(bytes(tool.renamed("t"))) == {"name": "t", "inputSchema": OBJECT, **mended}
     assert fingerprint(tool) == fingerprint(ToolDefinition(tool.name, tool.description, tool.annotations, tool.raw))
 
@@ -395,7 +396,8 @@ MODELS_TOO = ToolView(("ui://v",))
 )
 def test_a_definition_says_which_view_a_tool_has_and_who_it_is_for(meta: Any, view: ToolView) -> None:
     assert read_view(dump(meta)) == view
-    assert read_definition(dump({"name": "t", "_meta": meta})).view == view
+    for schema in ({}, {"inputSchema": OBJECT}):
+        assert read_definition(dump({"name": "t", **schema, "_meta": meta})).view == view
 
 
 @pytest.mark.parametrize(
@@ -414,15 +416,26 @@ def test_a_definition_says_which_view_a_tool_has_and_who_it_is_for(meta: Any, vi
 )
 def test_what_is_of_the_wrong_type_is_as_if_it_were_not_there(meta: bytes) -> None:
     assert read_view(Raw(meta)) is NO_VIEW
-    assert read_definition(b'{"name":"t","_meta":%b}' % meta).view is NO_VIEW
+    for schema in (b"", b'"inputSchema":{"type":"object"},'):
+        assert read_definition(b'{"name":"t",%b"_meta":%b}' % (schema, meta)).view is NO_VIEW
+
+
+def test_a_definition_that_speaks_of_a_view_and_has_none_has_none() -> None:
+    assert read_definition(definition(description='"ui')).view is NO_VIEW
 
 
 def test_a_definition_names_another_uri_and_is_the_same_in_all_else() -> None:
     kept = b'"x":1e400,"inputSchema":{"a" : [1]}'
-    csp = b'"csp":{"connectDomains":[ "https://a" ]}'
+    csp = b'"csp":{"connectDomains":[ "https://a" ]},"other":"ui://v"'
     raw = b'{"name":"t",%b,"_meta":{"ui":{%b,"resourceUri":"ui://v"},"y":null,"ui/resourceUri":"ui://v"}}' % (kept, csp)
     moved = b'{"name":"t",%b,"_meta":{"ui":{%b,"resourceUri":"ui://a/ui://v"},"y":null,"ui/resourceUri":"ui://a/ui://v"}}' % (kept, csp)
     assert bytes(with_uris(Raw(raw), "ui://a/".__add__)) == moved
+
+
+@pytest.mark.parametrize("meta", [{"ui": {"resourceUri": "ui://v"}}, {"ui/resourceUri": "ui://v"}])
+def test_a_view_may_be_named_in_either_place(meta: dict[str, Any]) -> None:
+    moved = with_uris(dump({"name": "t", "_meta": meta}), "ui://a/".__add__)
+    assert bytes(moved) == bytes(dump({"name": "t", "_meta": meta})).replace(b"ui://v", b"ui://a/ui://v")
 
 
 @pytest.mark.parametrize("ui", [5, None, {}, {"resourceUri": 5}, {"resourceUri": "file:///x"}])

@@ -51,6 +51,13 @@ def test_what_a_known_server_needs_is_told_of_one_that_is_run_here() -> None:
     assert KNOWN.variables("github", server(url="https://api.githubcopilot.com/mcp")) == ()
 
 
+def test_a_variable_for_a_file_that_its_entry_lacks_is_told_with_the_files_usual_name() -> None:
+    memory = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}
+    assert KNOWN.files("mine", server(**memory)) == {"MEMORY_FILE_PATH": "memory.jsonl"}
+    assert KNOWN.files("mine", server(**memory, env={"MEMORY_FILE_PATH": "/a"})) == {}
+    assert KNOWN.files("mine", server()) == {}
+
+
 def test_or_by_its_name_and_of_others_nothing_is_said() -> None:
     assert "Understands code" in KNOWN.offers("Serena", server())
     assert KNOWN.offers("mine", server()) == ""

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from tooltray.catalogue.offer import MAX_REMARKS, PROMPTS, RESOURCES, TEMPLATES, listing_of, read_offers
+from tooltray.catalogue.offer import LEFT_OUT, MAX_REMARKS, MENDED, PROMPTS, RESOURCES, TEMPLATES, OfferKind, listing_of, read_offers
+from tooltray.catalogue.skill import EXTENSION, SKILLS
 
 
 def raws(*definitions: Any) -> list[Raw]:
@@ -18,7 +19,23 @@ def test_definitions_stay_as_they_were_written() -> None:
     [offer], remarks = read_offers(RESOURCES, raws(odd))
     assert (offer.key, bytes(offer.raw), bytes(offer.published)) == ("x://1", odd, odd)
     assert bytes(offer.renamed(RESOURCES, "x://1")) == odd
-    assert remarks == []
+    assert (remarks, offer.flaw) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "capabilities", "declared"),
+    [
+        (PROMPTS, {"prompts": {}}, {}),
+        (PROMPTS, {"prompts": True}, True),
+        (PROMPTS, {"prompts": False}, None),
+        (PROMPTS, {"extensions": {"prompts": {}}}, None),
+        (SKILLS, {"extensions": {EXTENSION: {}}}, {}),
+        (SKILLS, {"extensions": [EXTENSION]}, None),
+        (SKILLS, {EXTENSION: {}}, None),
+    ],
+)
+def test_a_list_is_declared_where_its_kind_is(kind: OfferKind, capabilities: dict[str, object], declared: object) -> None:
+    assert kind.declared(capabilities) == declared
 
 
 def test_another_name_changes_nothing_else() -> None:
@@ -71,7 +88,7 @@ def test_a_list_full_of_nonsense_fills_no_log() -> None:
 def test_one_odd_definition_does_not_spoil_the_list_it_is_in(written: Any, published: Any) -> None:
     [offer], _ = read_offers(RESOURCES, raws(written))
     assert json.loads(bytes(offer.published)) == published
-    assert json.loads(bytes(offer.raw)) == written
+    assert (json.loads(bytes(offer.raw)), offer.flaw) == (written, MENDED)
 
 
 def test_half_a_character_is_no_harm() -> None:
@@ -84,7 +101,7 @@ def test_half_a_character_is_no_harm() -> None:
 @pytest.mark.parametrize("uri", ["x", "/a/b", "http://", "http://a b/", "x://h:99999/", "x://\ud800"])
 def test_a_resource_without_a_uri_is_held_back_alone_and_can_be_read_by_heart(uri: str) -> None:
     offers, remarks = read_offers(RESOURCES, raws({"uri": uri, "name": "a"}, {"uri": "x://1", "name": "b"}))
-    assert [(each.key, each.is_held) for each in offers] == [(uri, True), ("x://1", False)]
+    assert [(each.key, each.is_held, each.flaw) for each in offers] == [(uri, True, LEFT_OUT), ("x://1", False, "")]
     assert len(remarks) == 1 + ("\ud800" in uri)
     assert "it is left out of the lists of all servers: its uri " in remarks[0]
 
@@ -94,7 +111,7 @@ def test_a_resource_without_a_uri_is_held_back_alone_and_can_be_read_by_heart(ur
 )
 def test_any_scheme_makes_a_uri(uri: str) -> None:
     [offer], remarks = read_offers(RESOURCES, raws({"uri": uri, "name": "a"}))
-    assert (offer.is_held, remarks) == (False, [])
+    assert (offer.is_held, offer.flaw, remarks) == (False, "", [])
 
 
 def test_a_template_that_is_no_text_is_held_back() -> None:

@@ -32,6 +32,7 @@ async def test_a_server_is_asked_only_for_what_it_declares(tmp_path: Path) -> No
         assert none.count("prompts/list") == 0
         assert [server.name for server in parts.offers.declaring(PROMPTS)] == ["s"]
         assert parts.offers.declaring(TEMPLATES) == []
+        assert [parts.offers.is_declared(name, PROMPTS) for name in ("s", "none", "gone")] == [True, False, False]
 
 
 async def test_all_pages_are_one_and_what_cannot_be_used_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -92,6 +92,12 @@ async def test_a_uri_that_nobody_listed_is_read_from_the_first_server_that_has_i
         await parts.start(*programs)
         assert await parts.read("z://1") == [{"uri": "z://1", "text": "here"}]
         assert [program.count("resources/read") for program in programs.values()] == [1, 1, 0, 0]
+        used: list[str] = []
+        request = Envelope(method="resources/read", params=Raw(b'{"uri":"z://1"}'))
+        for is_reached, is_answered in (("no".__eq__, False), ("yes".__eq__, True)):
+            reply = await parts.resources.read(exchange_of(request, parts.parts.client()), is_reached=is_reached, on_read=used.append)
+            assert (bool(reply.result), used) == (is_answered, ["yes"] * is_answered)
+        assert [program.count("resources/read") for program in programs.values()] == [2, 2, 0, 0]
 
 
 async def test_servers_whose_template_matches_are_the_only_ones_asked(tmp_path: Path) -> None:
@@ -175,6 +181,7 @@ async def test_a_subscription_is_for_the_server_whose_resource_it_is_or_could_be
         await parts.start("prompts", "a", "b")
         assert await parts.resources.owner(CLASH["b"]) == (parts.servers.get("b"), "x://1")
         assert await parts.resources.owner("unheard://of") == (parts.servers.get("a"), "unheard://of")
+        assert await parts.resources.owner("unheard://of", is_reached="b".__eq__) == (parts.servers.get("b"), "unheard://of")
 
 
 @pytest.mark.parametrize(("params", "uri"), [(b'{"uri":"x"}', "x"), (b"{}", None), (b"[]", None), (b'{"uri":null}', None)])

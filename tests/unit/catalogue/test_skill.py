@@ -9,7 +9,7 @@ from msgspec import Raw
 from tests.fakes.hub_parts import hub_parts, one_server
 from tests.fakes.skill_server import SkillServer, skill_entry, skill_md
 
-from tooltray.catalogue.skill import MOST_FILES, SKILLS, Skill, Unusable, read_skill, read_skills, skill_text
+from tooltray.catalogue.skill import EXTENSION, MOST_FILES, SKILLS, Skill, Unusable, read_skill, read_skills, skill_text
 
 URI = "skill://acme/refunds/SKILL.md"
 FILES = {URI: skill_md("refunds"), "skill://acme/refunds/a/b.md": "b"}
@@ -25,6 +25,10 @@ def read(value: Any) -> Skill:
 
 def file(**members: Any) -> dict[str, Any]:
     return skill_entry(URI, FILES)["resources"][0] | members
+
+
+def test_skills_are_declared_among_the_extensions() -> None:
+    assert SKILLS.declared({"extensions": {EXTENSION: {}}}) == {}
 
 
 def test_an_entry_says_what_a_skill_is_and_another_order_or_spacing_is_no_change() -> None:

@@ -1,5 +1,6 @@
 """tool_manager.py, tool_routes.py: under which names tools are offered, which of them, and to whom."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,29 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import HubParts, hub_parts, one_server, opened, refusal_of, started, started_parts, text_of, two_servers
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, opened, refusal_of, settled, started, started_parts, text_of, two_servers
 from tests.fakes.offering import OfferingServer, resource
 from tests.fakes.scripted_server import ScriptedServer, error, raw, text, tool
 
 from tooltray.foundation.events import ToolListChanged
-from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.envelope import Envelope, dump, load
 from tooltray.protocol.eras import Era
+
+# lists
+
+
+@pytest.mark.parametrize("server", [None, "s"])
+async def test_a_list_waits_for_a_server_that_was_never_listed(tmp_path: Path, server: str | None) -> None:
+    program = ScriptedServer(tool("t"))
+    go_on = program.hold("tools/list")
+    async with started_parts(tmp_path, **one_server(program)) as parts:
+        listing = asyncio.create_task(parts.tools.listing(server))
+        await program.request("tools/list")
+        await settled()
+        assert not listing.done()
+        go_on.set()
+        assert [each["name"] for each in load(await listing)["tools"]] == ["t"]
+
 
 # names
 

@@ -44,7 +44,7 @@ def test_a_script_is_named_instead_of_its_interpreter_and_known_by_its_path(tmp_
     [process] = origin_of(9, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).processes
     assert process.name == "main.js"
     assert origin_of(9, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).ai_client == "Codex"
-    proc(tmp_path, 8, 1, "python3", "python3", "/opt/tool.py")
+    proc(tmp_path, 8, 1, "main", "/usr/bin/python3", "/opt/tool.py")
     assert origin_of(8, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).shown == ("tool.py (8)",)
     proc(tmp_path, 10, 1, "vim", "/usr/bin/vim", "/lib/codex/main.js")
     [process] = origin_of(10, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).processes
@@ -76,8 +76,8 @@ def test_a_line_of_the_system_that_makes_no_sense_ends_it(tmp_path: Path, stat: 
 
 
 def test_ps_and_windows_name_programs_by_their_paths() -> None:
-    table = table_of_ps("  12     1 /Applications/Codex.app/Contents/MacOS/codex\nx y z\n  20 12 -zsh\n")
-    assert table == {12: (1, "/Applications/Codex.app/Contents/MacOS/codex"), 20: (12, "-zsh")}
+    table = table_of_ps("  12     1 /Applications/Codex.app/Contents/MacOS/codex\nx y z\n  20 12 -zsh\n 21 1 /My App/x y\n")
+    assert table == {12: (1, "/Applications/Codex.app/Contents/MacOS/codex"), 20: (12, "-zsh"), 21: (1, "/My App/x y")}
     found = origin_of(20, KNOWN, look_among({**table, 12: (1, "codex.exe")}))
     assert (found.shown, found.ai_client) == (("-zsh (20)", "codex.exe (12)"), "Codex")
 
@@ -85,6 +85,13 @@ def test_ps_and_windows_name_programs_by_their_paths() -> None:
 def test_without_ps_nothing_is_known(tmp_path: Path) -> None:
     assert table_by_ps(str(tmp_path / "ps")) == {}
     assert origin_of(5, KNOWN, look_among({})) == Origin()
+
+
+@pytest.mark.posix  # Windows has no ps
+def test_what_a_failing_ps_has_named_is_known(tmp_path: Path) -> None:
+    (ps := tmp_path / "ps").write_text("#!/bin/sh\necho '5 1 /bin/x'\nexit 1\n")
+    ps.chmod(0o700)
+    assert table_by_ps(str(ps)) == {5: (1, "/bin/x")}
 
 
 @pytest.mark.posix  # Windows has no ps

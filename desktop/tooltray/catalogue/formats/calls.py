@@ -213,7 +213,8 @@ def _read(tool: str, text: str) -> object:
     try:
         return read(text)
     except NotMeant as error:
-        line, column = text.count("\n", 0, error.place) + 1, error.place - text.rfind("\n", 0, error.place)
+        before = text[: error.place]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         raise _no_object(tool, f"line {line}, column {column}: {error.reason}") from None
 
 

@@ -32,7 +32,7 @@ class Media(msgspec.Struct, frozen=True):
     mime_type: str
     data: str
     size: int | None
-    uri: str = ""
+    uri: str
 
     @property
     def data_url(self) -> str:

@@ -183,7 +183,7 @@ def _branches(schema: Schema) -> tuple[list[Schema], bool]:
         base = {name: value for name, value in schema.items() if name != key}
         return _without_null(alternatives(schema, key), base)
     if "const" in schema:
-        schema = {**{name: value for name, value in schema.items() if name != "const"}, "enum": [schema["const"]]}
+        schema = {**schema, "enum": [schema["const"]]}
     if "enum" in schema:
         return _by_values(schema)
     types = schema.get("type") or _guessed(schema)

@@ -293,7 +293,7 @@ class Introduction:
         )
         return instructions(told)
 
-    def capabilities(self, session: Session, era: Era, server: str | None = None) -> Declarations:
+    def capabilities(self, session: Session, era: Era, server: str | None) -> Declarations:
         """Returns the joined declarations of a session's servers beyond the hub's own: of servers that run, and of those that would if
         used.
 

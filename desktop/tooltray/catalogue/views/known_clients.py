@@ -48,7 +48,7 @@ class ClientProfile(msgspec.Struct, frozen=True, rename="camel"):
 class ClientProfiles:
     """All known kinds of AI clients."""
 
-    def __init__(self, profiles: tuple[ClientProfile, ...] = ()) -> None:
+    def __init__(self, profiles: tuple[ClientProfile, ...]) -> None:
         self._profiles = profiles
         self._find = lru_cache(NAMES_REMEMBERED)(self._search)  # used with every call
 
@@ -90,7 +90,7 @@ class ResultTerms(msgspec.Struct, frozen=True):
     """
 
     tokens: int | None
-    reads: str = ""
+    reads: str
 
 
 class KnownClients:

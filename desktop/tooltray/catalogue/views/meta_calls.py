@@ -84,16 +84,8 @@ class Activation:
         offers: Offers,
         answer: ActivationAnswer,
         is_paused: Callable[[], bool],
-        start_wait_s: float = START_WAIT_S,
-        lists_wait_s: float = LISTS_WAIT_S,
     ) -> None:
-        """
-        Args:
-            start_wait_s: how long an activation waits for its server.
-            lists_wait_s: how long it waits for the server's lists.
-        """
         self._servers, self._tools, self._offers, self._answer, self._is_paused = servers, tools, offers, answer, is_paused
-        self._start_wait_s, self._lists_wait_s = start_wait_s, lists_wait_s
 
     async def load(self, server: str, exchange: Exchange) -> Raw:
         """Starts a server and waits until it has listed; returns the answer to its activation.
@@ -107,7 +99,7 @@ class Activation:
         managed = self._servers.find(server)
         if managed is None:
             raise NotFound(f"server '{server}' no longer exists", message="list_servers lists the servers")
-        await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
+        await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
         await self._wait_for_lists(managed)
         if managed.client_for(exchange.era, exchange.session) is None:
             state = exchange.session.state
@@ -117,12 +109,12 @@ class Activation:
 
     async def _wait_for_lists(self, managed: ManagedServer) -> None:
         try:
-            async with asyncio.timeout(self._lists_wait_s):
+            async with asyncio.timeout(LISTS_WAIT_S):
                 await self._tools.listed(managed).wait()
                 await self._offers.listed(managed).wait()
         except TimeoutError:
             if not self._tools.is_listed(managed.name):
-                title = f"server '{managed.name}' is running, but has not listed its tools within {self._lists_wait_s:g} s"
+                title = f"server '{managed.name}' is running, but has not listed its tools within {LISTS_WAIT_S:g} s"
                 raise TooltrayError(title, "Call again later.") from None
 
 

@@ -46,8 +46,8 @@ class Shown(msgspec.Struct, frozen=True):
 
     mode: str
     reason: str
-    lazy_by_default: bool | None = None
-    is_automatic: bool = False
+    lazy_by_default: bool | None
+    is_automatic: bool
 
 
 class _Key(msgspec.Struct, frozen=True):
@@ -56,40 +56,40 @@ class _Key(msgspec.Struct, frozen=True):
     client: str
     server: str | None
     profile: str
-    place: str | None = EVERYBODY
-    kept: str = ""
+    place: str | None
+    kept: str
 
 
 class SessionView(msgspec.Struct, frozen=True):
     """The view of one session: what is listed to it.
 
     Attributes:
-        is_search: tools of servers are found only by search.
         profile: the name of its profile; empty: no profile.
         included: the contents of the profile, to detect changes.
-        lazy: the servers that show one tool until they are activated, and all their tools from then on.
-        hidden: the lazy servers that are not activated.
-        has_search: the tools that find and call others are listed.
         own: the servers that it has because of its project.
         lacks_any: some servers do not exist for it.
         shows_views: its client shows views of tools, and gets the tools that only views may call.
         leaves_structure_out: its client reads only the text of results that have the same content twice.
         reads_results: a result may be cut for it, so the tool that reads the rest is listed.
         room: how many characters its client accepts for a name of a tool; 0 if it has only one server, whose names are unchanged.
+        is_search: tools of servers are found only by search.
+        lazy: the servers that show one tool until they are activated, and all their tools from then on.
+        hidden: the lazy servers that are not activated.
+        has_search: the tools that find and call others are listed.
     """
 
+    profile: str
+    included: Hashable
+    own: frozenset[str]
+    lacks_any: bool
+    shows_views: bool
+    reads_results: bool
+    leaves_structure_out: bool
+    room: int
     is_search: bool = False
-    profile: str = ""
-    included: Hashable = None
     lazy: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
     has_search: bool = False
-    own: frozenset[str] = frozenset()
-    lacks_any: bool = False
-    shows_views: bool = False
-    reads_results: bool = False
-    leaves_structure_out: bool = False
-    room: int = 0
 
     @property
     def terms(self) -> ListTerms:
@@ -291,19 +291,18 @@ class Modes:
         publish, profile = self._config.settings.publish, self._profile(key)
         own = self._clients.settings(key.client).mode
         mode = own or _mode_for_all(self._config.settings)
-        reason = Phrase("chosen for this AI client") if own else Phrase("chosen for all AI clients")
-        shown = Shown(mode or "lazy", reason)
-        if mode == "automatic":
-            shown = self._by_size(key)
         by_default = {"lazy": True, None: publish.lazy_load}.get(mode)
         if mode is None:
-            shown = _by_servers(self._lazy(key, by_default), profile)
+            decided, reason = _by_servers(self._lazy(key, by_default), profile)
+        elif mode == "automatic":
+            decided, reason = self._by_size(key)
+        else:
+            decided, reason = mode, Phrase("chosen for this AI client") if own else Phrase("chosen for all AI clients")
         if profile and self._profiles.find(profile) is None:
-            why = Phrase("profile '{profile}' not found, so nothing is shown", profile=profile)
+            reason = Phrase("profile '{profile}' not found, so nothing is shown", profile=profile)
             if profile == UNREADABLE_PROFILE:
-                why = Phrase("its settings cannot be read, so nothing is shown")
-            shown = replace(shown, reason=why)
-        return replace(shown, lazy_by_default=by_default, is_automatic=mode == "automatic")
+                reason = Phrase("its settings cannot be read, so nothing is shown")
+        return Shown(decided, reason, by_default, mode == "automatic")
 
     def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
         """Returns the servers of a session whose tools are listed only after activation."""
@@ -311,18 +310,18 @@ class Modes:
         lazy = (name for name, config in servers if not config.disable and _is_lazy(config, by_default))
         return sorted(name for name in lazy if key.server in (None, name) and self._has(key, profile, name))
 
-    def _by_size(self, key: _Key) -> Shown:
-        """Returns the result of the mode "automatic"."""
+    def _by_size(self, key: _Key) -> tuple[str, str]:
+        """Returns the mode and the reason if the number and size of the tools decide."""
         count, size = self._size(key)
         cost = token_counts.roughly(size)
         profile = self._clients.profile(key.client)
         if key.kept:
-            return Shown(
+            return (
                 key.kept,
                 Phrase("decided when it listed its tools; there are {count} tools now, of about {cost} tokens", count=count, cost=cost),
             )
         if profile and profile.searches:
-            return Shown(EVERYTHING, Phrase("{client} searches tools itself", client=profile.title))
+            return EVERYTHING, Phrase("{client} searches tools itself", client=profile.title)
         if profile and profile.tool_cap and count > profile.tool_cap:
             cap, title = profile.tool_cap, profile.title
             why = Phrase("{client} shows at most {most} tools, there are {count}", client=title, most=cap, count=count)
@@ -330,8 +329,8 @@ class Modes:
             most = f"{AUTOMATIC_TOKENS:,}"
             why = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=count, cost=cost, most=most)
         else:
-            return Shown("everything", Phrase("{count} tools cost about {cost} tokens, so that all fit", count=count, cost=cost))
-        return Shown(SEARCH, Phrase("{why}, so they are searched", why=why))
+            return EVERYTHING, Phrase("{count} tools cost about {cost} tokens, so that all fit", count=count, cost=cost)
+        return SEARCH, Phrase("{why}, so they are searched", why=why)
 
     def _has_tools(self, key: _Key) -> bool:
         """Reports whether any tools of a session's servers, other than the hub's own server, are known."""
@@ -394,16 +393,16 @@ def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
     return by_default is not None and server.transport != "inmemory" and server.is_lazy(by_default)
 
 
-def _by_servers(names: list[str], profile: str) -> Shown:
-    """Returns how tools are shown if the user has chosen no mode. `names`: of the lazy servers."""
+def _by_servers(names: list[str], profile: str) -> tuple[str, str]:
+    """Returns the mode and the reason if the user has chosen no mode. `names`: of the lazy servers."""
     if not names and profile:
-        return Shown("everything", Phrase("everything in the profile '{profile}'", profile=profile))
+        return EVERYTHING, Phrase("everything in the profile '{profile}'", profile=profile)
     if not names:
-        return Shown("everything", Phrase("no tools are hidden by settings"))
+        return EVERYTHING, Phrase("no tools are hidden by settings")
     named = ", ".join(names[:NAMES_IN_REASON])
     if (more := len(names) - NAMES_IN_REASON) > 0:
         named = Phrase("{names} and {count} more", names=named, count=more)
-    return Shown("lazy", Phrase("tools load when used, as set for: {names}", names=named))
+    return "lazy", Phrase("tools load when used, as set for: {names}", names=named)
 
 
 def own_copy(servers: ServerManager, server: str | None, era: Era, session: Session) -> McpClient | None:

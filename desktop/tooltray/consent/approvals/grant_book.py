@@ -45,7 +45,7 @@ class SessionGrant(NamedTuple):
     mark: str
     definition: str
     created_at: float
-    knows_flow: bool = False
+    knows_flow: bool
 
 
 class _Revoked(NamedTuple):
@@ -115,7 +115,7 @@ class GrantBook:
 
     # approving
 
-    def allow_in_session(self, route: Route, state: SessionState, client: str, *, knows_flow: bool = False) -> None:
+    def allow_in_session(self, route: Route, state: SessionState, client: str, *, knows_flow: bool) -> None:
         """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several clients may share one
         session.
         """

@@ -148,7 +148,7 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     rule: dict[str, object] = {}
 
 
-class PassingGrant(Grant, frozen=True):
+class PassingGrant(Grant, frozen=True, kw_only=True):
     """A grant that ends when the screen locks. It is in no file: another hub, perhaps of an older version, must not mistake it for a
     lasting one.
 
@@ -156,7 +156,7 @@ class PassingGrant(Grant, frozen=True):
         lock: the number of that lock, see ScreenLock.
     """
 
-    lock: int = 0
+    lock: int
 
 
 def rule_of(grant: Grant) -> CallRule | None:

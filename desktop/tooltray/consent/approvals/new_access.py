@@ -51,19 +51,19 @@ class NewAccess:
 
     def expected(self, config: MCPServerConfig) -> MCPServerConfig:
         """Returns what a new server may do without a further question: an entry with only what the setting gives to this one."""
-        settings = self._settings(config)
+        settings = self._settings(config, is_found=False)
         return MCPServerConfig(command="any", auto_approve=settings.rules, confinement=settings.confinement)
 
-    def shown(self, name: str, entry: JsonMapping, *, is_found: bool = True) -> tuple[AccessSnapshot, tuple[Problem, ...]]:
+    def shown(self, name: str, entry: JsonMapping) -> tuple[AccessSnapshot, tuple[Problem, ...]]:
         """Returns what a new entry may do, for the user to review, and that it is not as careful as the setting wants."""
         config = read_entry(name, entry)
-        is_lacking = self._wanted(is_found=is_found) == "careful" and config.transport == "stdio" and not self._confinements.suits(config)
+        is_lacking = self._wanted(is_found=True) == "careful" and config.transport == "stdio" and not self._confinements.suits(config)
         return access_of(config, self._confinements), (NOT_CAREFUL,) if is_lacking else ()
 
-    def _wanted(self, *, is_found: bool = False) -> AccessChoice:
+    def _wanted(self, *, is_found: bool) -> AccessChoice:
         return usual_access(self._config.settings.new_servers, is_found=is_found)
 
-    def _settings(self, config: MCPServerConfig, *, is_found: bool = False) -> AccessSettings:
+    def _settings(self, config: MCPServerConfig, *, is_found: bool) -> AccessSettings:
         choice = self._wanted(is_found=is_found)
         if choice == "careful" and not self._confinements.suits(config):
             choice = "trusted"

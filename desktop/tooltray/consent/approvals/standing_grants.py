@@ -132,11 +132,9 @@ class CallRules:
         if self._config.settings is not self._checked_settings:
             self._checked_settings, self._missing = self._config.settings, frozenset()
             if any(self._folders()):
-                self._spawn(self.check_folders(), name="folders of rules on arguments")
+                self._spawn(self._check_folders(), name="folders of rules on arguments")
 
-    async def check_folders(self) -> None:
-        """Checks whether the folders of the rules in the settings exist."""
-        self._checked_settings = self._config.settings
+    async def _check_folders(self) -> None:
         self._missing = frozenset(await asyncio.to_thread(missing, list(self._folders()), self.place("")))
 
     def _folders(self) -> Iterator[str]:

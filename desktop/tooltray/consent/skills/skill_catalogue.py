@@ -17,7 +17,7 @@ import msgspec
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.resource_uris import SCHEME, SkillUris, Target
-from tooltray.catalogue.second_looks import SecondLooks
+from tooltray.catalogue.second_looks import SecondLooks, never
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill, skill_text
 from tooltray.consent.approvals import diffs, suspicion
@@ -276,7 +276,7 @@ class SkillCatalogue:
         """Returns all skills that servers list, also disabled or blocked ones; waits a bounded time for lists."""
         await self._lists.wait_for_first_listings()
         old = [server for server in self._servers if self._is_old(server)]
-        await self._looks.look(SKILLS, old, _never)
+        await self._looks.look(SKILLS, old, never)
         return (await self._named()).listed
 
     def is_declared(self) -> bool:
@@ -320,7 +320,7 @@ class SkillCatalogue:
         if listed == skill:
             return
         if listed and (managed := self._servers.find(server)):
-            await self._looks.look(SKILLS, [managed], _never)
+            await self._looks.look(SKILLS, [managed], never)
         elif self._got.get((server, skill.uri)) != skill:
             self._got[server, skill.uri] = skill
             if len(self._got) > MOST_GOT:
@@ -385,7 +385,3 @@ class SkillCatalogue:
         """Publishes changed skills as changed resources: their files are resources, and MCP has no notification for skills."""
         self._changes += 1
         self._bus.publish(ResourceListChanged(server))
-
-
-async def _never() -> bool:
-    return False

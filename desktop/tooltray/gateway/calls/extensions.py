@@ -187,7 +187,7 @@ def _ambiguous(claimed: Claimed, method: str) -> Envelope:
 def _read(params: Raw, member: str) -> str | None:
     """Returns a member of params; None unless it is a string."""
     try:
-        value = load(opened(params).get(member, NOTHING)) if params else None
+        value = load(opened(params).get(member, NOTHING))
     except ValueError:
         return None
     return value if isinstance(value, str) else None

@@ -29,7 +29,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 PREFIX = "notifications/"  # the prefix of all their methods
 PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_changed"
-TOLD_EVERY_S = 0.25  # seconds; a server may send an update for each line of a log, and each reader then reads the whole log again
+TOLD_EVERY_S = 0.25  # seconds between events of one resource, which each reader then reads whole; a log may change with each line
 
 
 class Notifications:
@@ -145,15 +145,9 @@ class FollowedResources:
         notifications: Notifications,
         caller: OwnCaller,
         bus: EventBus,
-        told_every_s: float = TOLD_EVERY_S,
     ) -> None:
-        """
-        Args:
-            told_every_s: updates of one resource within this time after its last event become one event.
-        """
         self._resources, self._subscriptions, self._notifications = resources, subscriptions, notifications
         self._caller, self._bus = caller, bus
-        self._told_every_s = told_every_s
         self._followers: Counter[str] = Counter()  # number of subscriptions by URI
         self._just_told: dict[str, bool] = {}  # by URI: whether there was an update since the last event
         bus.subscribe(ServerNotified, self._on_server_notified)
@@ -195,7 +189,7 @@ class FollowedResources:
             self._just_told[uri] = True
             return
         self._just_told[uri] = False
-        asyncio.get_running_loop().call_later(self._told_every_s, self._tell_again, uri)
+        asyncio.get_running_loop().call_later(TOLD_EVERY_S, self._tell_again, uri)
         self._bus.publish(ResourceUpdated(uri))
 
     def _tell_again(self, uri: str) -> None:

@@ -167,7 +167,7 @@ class OneServer:
                 return reply
             size_bytes += len(memoryview(reply.result))
             try:
-                check_length(request.method, 0, size_bytes)
+                check_length(request.method, len(elements), size_bytes)
                 elements += elements_of((of_page := opened(reply.result)).get(member, Raw(b"[]")))
                 check_length(request.method, len(elements), size_bytes)
             except TooLong as error:
@@ -258,7 +258,7 @@ def _milliseconds(written: Raw) -> int:
 
 def _next_cursor(reply: Envelope, era: Era) -> Raw:
     """Returns the cursor of a list that has further pages, else nothing. In the modern era an empty cursor is valid like any other."""
-    if not reply.result or b'"nextCursor"' not in bytes(reply.result):
+    if b'"nextCursor"' not in bytes(reply.result):
         return NOTHING
     cursor = opened(reply.result).get("nextCursor", NOTHING)
     is_end = not bytes(cursor).startswith(b'"') or (era is Era.LEGACY and cursor == dump(""))

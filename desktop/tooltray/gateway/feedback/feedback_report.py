@@ -114,7 +114,7 @@ class Report(msgspec.Struct, eq=False):
         if self.deadline:
             self.deadline.cancel()
 
-    def entry(self, text: str = "") -> FeedbackEntry:
+    def entry(self, text: str) -> FeedbackEntry:
         """Returns the entry for the history. `text` is the answer's text, with secrets masked."""
         answer = self.outcome.result() if self.outcome.done() else None
         snapshot = self.snapshot

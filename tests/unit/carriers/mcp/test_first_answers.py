@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 from tests.fakes.full_disk import full_disk
 
 from tooltray.carriers.mcp import first_answers
@@ -28,6 +29,16 @@ from tooltray.protocol.sessions.session_state import SessionState
 FACTS = b"\0\0/work"
 INTRODUCTION = b'{"clientInfo":{"name":"t","version":"1"}}'
 LONG_AGO = time.time() - 3600
+SEES_ALL = SessionView(
+    profile="",
+    included=None,
+    own=frozenset(),
+    lacks_any=False,
+    shows_views=False,
+    reads_results=False,
+    leaves_structure_out=False,
+    room=0,
+)
 
 
 class World:
@@ -42,7 +53,7 @@ class World:
         self.bus, self._tasks = EventBus(), TaskKeeper()
         self._spawned: list[asyncio.Task[Any]] = []
         self.views: dict[str, SessionView] = {}  # of sessions that are not like a new one, by what makes them different
-        self.view = SessionView()
+        self.view = SEES_ALL
         self.copies: list[Any] = []
         self.is_deferred = False
         self.config = SimpleNamespace(content=b"{}", file_servers={}, own_settings=SimpleNamespace(hot_reload=True))
@@ -279,7 +290,7 @@ async def test_a_hub_of_another_version_ignores_them_and_an_old_one_does_not_wri
 
 
 def view_of(**of: Any) -> dict[str, Any]:
-    return {"view": SessionView(**of)}
+    return {"view": replace(SEES_ALL, **of)}
 
 
 OF_PROJECT = {"folder": SessionProject("/work", "", "folder")}
@@ -290,7 +301,7 @@ ROOTS = b'{"capabilities":{"roots":{}}}'
     ("of_world", "answer", "is_kept"),
     [
         ({}, {"activated": {"lazy"}}, False),
-        ({"views": {"activated": SessionView()}}, {"activated": {"lazy"}}, True),
+        ({"views": {"activated": SEES_ALL}}, {"activated": {"lazy"}}, True),
         ({}, {"result": b"x" * (first_answers.MAX_RESULT_BYTES + 1)}, False),
         ({}, {"introduction": b"", "params": b'{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}'}, True),
         ({}, {"introduction": b"", "params": b'{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"u","version":"1"}}}'}, False),
@@ -310,7 +321,7 @@ ROOTS = b'{"capabilities":{"roots":{}}}'
 async def test_only_answers_that_the_next_hub_would_repeat_are_kept(
     world: World, of_world: dict[str, Any], answer: dict[str, Any], is_kept: bool
 ) -> None:
-    world.views = {"activated": SessionView(is_search=True)}
+    world.views = {"activated": replace(SEES_ALL, is_search=True)}
     for name, value in of_world.items():
         setattr(world, name, value)
     await world.started()
@@ -340,7 +351,7 @@ async def test_servers_of_projects_files_count_for_their_own_sessions(
 ) -> None:
     world.config.file_servers = {"f": SimpleNamespace(project=project, entry=SimpleNamespace(config=config))}
     world.config.own_settings.hot_reload = is_watched
-    world.view = SessionView(own=frozenset(own))
+    world.view = replace(SEES_ALL, own=frozenset(own))
     await world.started()
     world.answer(projects=OF_PROJECT)
     await world.answers.close()

@@ -51,6 +51,7 @@ def test_a_result_is_said_in_words(result: str, words: str) -> None:
         ([text("a"), text("b")], {"result": ["a", "b"]}, "a\n\nb"),
         ([text('["a", "b"]')], {"result": ["a", "b"]}, '["a", "b"]'),
         ([text("Found two")], {"result": ["a", "b"]}, 'Found two\n\n{"result": ["a", "b"]}'),
+        ([text("6")], {"result": 5}, '6\n\n{"result": 5}'),
         ([text("It is 5")], {"sum": 5}, 'It is 5\n\n{"sum": 5}'),
         ([text("[" * 5000)], [1], "[" * 5000 + "\n\n[1]"),
         ([], None, "null"),
@@ -67,7 +68,8 @@ def test_structured_content_is_told_once(content: list[Any], structured: Any, wo
         ({"type": "text", "text": "hello"}, "hello"),
         ([{"type": "text", "text": 5}], '{"type": "text", "text": 5}'),
         ([{"type": "resource", "resource": {"uri": 5}}], '{"type": "resource", "resource": {"uri": 5}}'),
-        ([{"type": "resource_link", "uri": "a:b", "size": "big", "name": 5}], "[Resource link: a:b]"),
+        ([{"type": "resource_link", "uri": "a:b", "size": "big", "name": 5, "description": 5}], "[Resource link: a:b]"),
+        ([{"type": "resource_link", "uri": "a:b", "description": ""}], "[Resource link: a:b]"),
         ([{"type": "resource", "resource": {"uri": "a:b", "blob": ""}}], "[File: a:b, 0 bytes; it cannot be shown here]"),
         ([None], "null"),
     ],
@@ -79,8 +81,8 @@ def test_content_that_no_specification_knows_is_told_as_it_is(content: Any, word
 def test_media_are_found_with_their_facts() -> None:
     data = PIXEL[:10] + "\n " + PIXEL[10:]
     found = pieces(responded({"content": [{"type": "image", "data": data, "mimeType": "Image/PNG; charset=x"}]}))
-    assert found == [Media("Image", "image/png", PIXEL, 70)]
-    assert Media("Image", "image/png", "AA==", 1).data_url == "data:image/png;base64,AA=="
+    assert found == [Media("Image", "image/png", PIXEL, 70, "")]
+    assert Media("Image", "image/png", "AA==", 1, "").data_url == "data:image/png;base64,AA=="
 
 
 @pytest.mark.parametrize(("uri", "name"), [("file:///a/b.pdf", "b.pdf"), ("note://b/", "b"), ("", "file")])

@@ -1,4 +1,4 @@
-"""declared.py"""
+"""declared.py, json_schema.py"""
 
 import copy
 import re
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from tooltray.catalogue.formats import declared as schemas
 from tooltray.catalogue.formats.declared import MAX_DEPTH, argument_names, declared, object_schema, renamed
 from tooltray.catalogue.formats.names import PLAIN, NameRule
 from tooltray.foundation.errors import TooltrayError
@@ -87,11 +88,20 @@ def test_a_schema_that_is_nested_very_deeply_can_be_renamed() -> None:
 
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
+NO_OBJECT = {"type": ["string", "null"], "properties": {"b": TEXT}}
 
 
 @pytest.mark.parametrize("nothing", [None, 5, "x", [], {}, True, {"type": "object"}, {"type": ["object", "null"]}, {"type": "string"}])
 def test_what_is_no_schema_of_arguments_stands_for_none(nothing: Any) -> None:
     assert object_schema(nothing) == {"type": "object", "properties": {}}
+
+
+def test_parts_within_parts_count_as_deep_as_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schemas, "MAX_NESTED", 1)
+    schema: dict[str, Any] = {}
+    for name in "cba":
+        schema = {"allOf": [{"properties": {name: TEXT}, **schema}]}
+    assert object_schema(schema)["properties"] == {"a": TEXT, "b": TEXT}
 
 
 def test_what_stands_below_the_top_stays() -> None:
@@ -168,7 +178,7 @@ def test_other_arguments_are_refused_only_where_nothing_takes_them(base: Any, br
 
 
 def test_alternatives_that_are_no_objects_are_none_of_a_tools() -> None:
-    found = object_schema({"anyOf": [{"type": "null"}, {"properties": {"a": TEXT}, "description": "With a"}, TEXT, True]})
+    found = object_schema({"anyOf": [{"type": "null"}, {"properties": {"a": TEXT}, "description": "With a"}, TEXT, NO_OBJECT, True]})
     assert found == {"type": "object", "properties": {"a": TEXT}, "description": "With a"}
     assert object_schema({"anyOf": [TEXT]}) == {"type": "object", "properties": {}}
 

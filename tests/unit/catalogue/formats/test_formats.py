@@ -1,4 +1,4 @@
-"""__init__.py, anthropic.py, gemini.py, openai.py: what all formats have in common."""
+"""__init__.py, anthropic.py, calls.py, gemini.py, openai.py: what all formats have in common."""
 
 import copy
 import json

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.contract.gemini_shape import check_schema, check_tools
 from tests.contract.results import PIXEL, RESULTS, responded
 
+from tooltray.catalogue.formats import gemini, json_schema
 from tooltray.catalogue.formats.calls import MADE_UP
 from tooltray.catalogue.formats.gemini import MAX_REFERRED, MAX_WORDS, MAX_WRITTEN, Gemini, gemini_schema
 
@@ -84,7 +85,7 @@ def test_media_alone_are_pointed_at() -> None:
 
 
 def test_an_error_stands_under_its_own_name() -> None:
-    assert response("error")["response"] == {"error": "no such file"}
+    assert response("error") == {"name": "add", "id": "call_1", "response": {"error": "no such file"}}
 
 
 def test_an_id_that_was_made_up_is_not_told_to_the_api() -> None:
@@ -333,6 +334,35 @@ def test_alternatives_within_alternatives_do_not_grow_without_end() -> None:
         choices = [{"properties": {f"{level}{n}": schema}, "required": [f"{level}{n}"]} for n in range(6)]
         schema = {"type": "object", "properties": {"x": schema}, "oneOf": choices}
     assert count(written(schema)) < MAX_WRITTEN * 3
+
+
+INNER: Any = {"type": "object", "properties": {"x": {"type": "string"}}}
+OUTER: Any = {"type": "object", "properties": {"p": INNER, "q": INNER}}
+WHOLE, BARE = {"type": "OBJECT", "properties": {"x": STRING}}, {"type": "OBJECT"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "schema", "found"),
+    [
+        ("MAX_WRITTEN", 5, OUTER, [WHOLE, WHOLE]),
+        ("MAX_WRITTEN", 4, OUTER, [WHOLE, BARE]),
+        ("MAX_REFERRED", 3, {"$ref": "#/$defs/D"}, [WHOLE, WHOLE]),
+        ("MAX_REFERRED", 2, {"$ref": "#/$defs/D"}, [WHOLE, BARE]),
+        ("MAX_DEPTH", 2, OUTER, [WHOLE, WHOLE]),
+        ("MAX_DEPTH", 1, OUTER, [BARE, BARE]),
+    ],
+)
+def test_what_is_beyond_a_limit_is_an_object_of_which_nothing_is_said(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, schema: Any, found: list[Any]
+) -> None:
+    monkeypatch.setattr(gemini, limit, most)
+    assert list(written(schema, **{"$defs": {"D": OUTER}})["properties"].values()) == found
+
+
+def test_parts_of_a_schema_are_written_out_as_deep_as_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_schema, "MAX_DEPTH", 1)
+    schema = {"allOf": [{"title": "one", "allOf": [{"type": "string", "allOf": [{"title": "three"}]}]}]}
+    assert written(schema) == {"type": "STRING", "title": "one"}
 
 
 def test_a_long_chain_of_definitions_ends() -> None:

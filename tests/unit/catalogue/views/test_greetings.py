@@ -210,7 +210,7 @@ def of_session(parts: HubParts, era: Era = Era.LEGACY, **options: Any) -> Any:
     client = parts.client()
     for name, value in options.items():
         setattr(client.state, name, value)
-    return parts.introduction.capabilities(client, era)
+    return parts.introduction.capabilities(client, era, None)
 
 
 async def test_what_servers_declare_is_joined_and_what_is_of_one_era_alone_stays_there(tmp_path: Path) -> None:

@@ -210,6 +210,8 @@ async def test_a_session_that_has_not_listed_yet_is_told_nothing(parts: HubParts
     assert await names_of(parts, follower.client) == ["query", "read"]
     follower.end()
     parts.views.moved(works_on(follower.client, None).state)
+    follower.end = parts.notifications.follow_lists(follower.client, follower.news.append)
+    parts.views.moved(works_on(follower.client, SHOP).state)
     assert follower.take() == []
 
 

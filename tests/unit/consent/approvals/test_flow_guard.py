@@ -116,7 +116,7 @@ async def test_neither_a_grant_nor_a_recent_yes_lets_it_through_but_a_yes_that_k
     async with guarded(tmp_path) as here:
         p = here.parts.presenter
         await p.add_grant("s", "tool", "mail_send")
-        here.parts.grants.allow_in_session(here.parts.tools.routes("s")["mail_send"], here.client.state, "Cursor")
+        here.parts.grants.allow_in_session(here.parts.tools.routes("s")["mail_send"], here.client.state, "Cursor", knows_flow=False)
         await here.call("fetch", arguments=PAGE)
         call = here.calling("mail_send")
         await here.answer("session")

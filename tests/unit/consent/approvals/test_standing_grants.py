@@ -1,4 +1,4 @@
-"""standing_grants.py, approvals.py: within seconds of an approval the same call is not asked about again, and what lasts is saved."""
+"""standing_grants.py, asked_call.py, approvals.py: within seconds the same call is not asked about again, and what lasts is saved."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ from tooltray.catalogue import auto_approve
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.settings_reading import read_settings
-from tooltray.consent.approvals.asked_call import AskedCall
+from tooltray.consent.approvals.asked_call import READ_BELOW_BYTES, AskedCall
 from tooltray.consent.approvals.grants import ScreenLocked
 from tooltray.consent.approvals.standing_grants import MOST_KEPT, RecentApprovals
 from tooltray.protocol.sessions.session_state import SessionState
@@ -27,17 +27,29 @@ SAFE = tool("write_it", annotations={"destructiveHint": False})
 READ = tool("read_it")
 
 
-async def test_the_same_call_within_seconds_is_the_same_question_and_with_other_arguments_it_is_not(tmp_path: Path) -> None:
+LARGE = "x" * READ_BELOW_BYTES  # compared byte by byte
+
+
+@pytest.mark.parametrize(
+    ("allowed", "same", "other"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 2, "b": 2}),
+        ({"a": LARGE, "b": 2}, {"a": LARGE, "b": 2}, {"b": 2, "a": LARGE}),
+    ],
+)
+async def test_the_same_call_within_seconds_is_the_same_question_and_with_other_arguments_it_is_not(
+    tmp_path: Path, allowed: dict[str, Any], same: dict[str, Any], other: dict[str, Any]
+) -> None:
     async with desk(tmp_path, settings=SOON) as here:
-        await here.allow(answer="once", arguments={"a": 1})
-        assert "result" in await here.call(arguments={"a": 1})
+        await here.allow(answer="once", arguments=allowed)
+        assert "result" in await here.call(arguments=same)
         assert here.questions == 1
-        for client, arguments in 2 * ((None, {"a": 2}), (here.session("Other"), {"a": 1})):
+        for client, arguments in 2 * ((None, other), (here.session("Other"), same)):
             call = here.calling(client=client, arguments=arguments)
             await here.answer("refuse")
             assert "error" in await call
         await here.redefine(tool("write_it", description="Else"), READ)
-        call = here.calling(arguments={"a": 1})
+        call = here.calling(arguments=same)
         await here.answer("refuse")
         assert "error" in await call
 

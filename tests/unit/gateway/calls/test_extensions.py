@@ -92,10 +92,15 @@ async def test_of_two_that_claim_a_method_the_one_is_asked_whose_tool_prompt_or_
 async def test_a_uri_that_a_client_knows_by_heart_is_looked_up_in_the_lists_of_the_servers(tmp_path: Path) -> None:
     a, b = with_extension("com.example/foo"), with_extension("org.example/foo")
     async with hub_parts(tmp_path, **served(a=a, b=b)) as parts:
+        b.handlers["resources/list"] = lambda copy, params: {"resources": [{"uri": "y://2", "name": "y"}]}
+        go_on = b.hold("resources/list")
         for name in "ab":
             await parts.servers.start(name)
-        reply = await answered(parts, "foo/bar", uri="tooltray://b/x%3A%2F%2F1")
-        assert reply["result"] == {"by": "b", "told": {"uri": "x://1"}}
+        answering = parts.keeper.spawn(answered(parts, "foo/bar", uri="y://2"), name="answer")
+        await b.request("resources/list")
+        await settled()
+        go_on.set()
+        assert (await answering)["result"] == {"by": "b", "told": {"uri": "y://2"}}
 
 
 async def test_the_flow_guard_hears_of_a_server_whose_extension_is_used(tmp_path: Path) -> None:
@@ -211,6 +216,17 @@ async def test_what_a_client_says_of_an_extension_goes_to_the_server_that_has_it
         assert told["a"] == [begun]
         alone = "notifications/foo/alone"
         assert told["b"] == [begun, ("notifications/foo/said", {"name": "t"}), (alone, {"x": 2}), (alone, ["name"])]
+
+
+async def test_what_a_client_says_of_an_extension_goes_over_the_connection_of_its_era(tmp_path: Path) -> None:
+    program = with_extension("com.example/foo", eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **served(a=program)) as parts:
+        await start(parts)
+        legacy = await parts.servers.get("a").running(Era.LEGACY, timeout_s=10)
+        for count, client in enumerate((parts.client(introduction=Raw(b"{}")), parts.client()), 1):
+            parts.notifications.take(client, "notifications/foo/said", dump({}), server=None)
+            told = await program.told.wait(lambda told: told.method == "notifications/foo/said", count=count)
+            assert (told.copy is legacy.transport) is bool(client.introduction)
 
 
 @pytest.mark.parametrize(

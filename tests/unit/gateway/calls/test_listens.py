@@ -4,11 +4,13 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec import Raw
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, settled, started_parts
 from tests.fakes.modern_subscriptions import SUBSCRIPTION_ID, acknowledging, listenable, wanted
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
+from tooltray.gateway.calls import listens
 from tooltray.protocol.envelope import dump, load
 
 ID = Raw(b'"l"')
@@ -74,13 +76,14 @@ async def test_a_session_of_one_server_asks_that_one_whatever_extensions_it_has(
 
 
 async def test_a_server_that_starts_later_is_asked_then_and_one_that_refuses_or_ends_is_no_failure(tmp_path: Path) -> None:
-    a, b, c = speaking("x/foo"), speaking("x/bar"), speaking("x/zap")
+    a, b, c, ui = speaking("x/foo"), speaking("x/bar"), speaking("x/zap"), speaking("io.modelcontextprotocol/ui")
     b.handlers["subscriptions/listen"] = lambda copy, params: error(-32602, "of what?")
     c.handlers["subscriptions/listen"] = lambda copy, params: {"resultType": "complete"}
-    async with started_parts(tmp_path, "b", **served(a=a, b=b, c=c)) as parts:
+    async with started_parts(tmp_path, "b", **served(a=a, b=b, c=c, ui=ui)) as parts:
         await parts.servers.start("c")
         heard = Heard(parts)
         assert await heard.open(fooIds=["1"]) == {}
+        await parts.servers.start("ui")
         await parts.servers.start("a")
         first = await a.request("subscriptions/listen")
         await parts.servers.restart("a")
@@ -90,6 +93,7 @@ async def test_a_server_that_starts_later_is_asked_then_and_one_that_refuses_or_
         await settled()
         assert [method for method, _ in heard.told] == ["notifications/foo"]
         assert first.copy is not again.copy
+        assert wanted(ui) == []
 
 
 async def test_an_acknowledgement_without_a_word_acknowledges_nothing_and_where_nobody_runs_nobody_is_asked(tmp_path: Path) -> None:
@@ -116,6 +120,14 @@ async def test_a_listen_that_asks_nothing_of_extensions_or_too_much_asks_nobody(
         heard = Heard(parts)
         assert await heard.open(toolsListChanged=True) == await heard.open(fooIds=["x" * 70_000]) == {}
         assert wanted(a) == []
+
+
+async def test_a_server_that_does_not_acknowledge_in_time_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listens, "ACKNOWLEDGED_WITHIN_S", 0.0)
+    a = speaking("x/foo")
+    a.hold("subscriptions/listen")
+    async with started_parts(tmp_path, "a", **served(a=a)) as parts:
+        assert await Heard(parts).open(fooIds=["1"]) == {}
 
 
 async def test_a_client_that_gives_up_before_a_server_has_acknowledged_leaves_nothing_behind(tmp_path: Path) -> None:

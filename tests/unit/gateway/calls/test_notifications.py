@@ -10,7 +10,7 @@ from tests.fakes.hub_parts import entry, hub_parts, one_server, settled
 from tests.fakes.lazy_hub import ready_parts
 from tests.fakes.scripted_server import never, tool
 
-from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.envelope import Envelope, dump, success
 from tooltray.protocol.eras import Era
 
 
@@ -159,6 +159,8 @@ async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_clie
         parts.notifications.take(client, "notifications/roots/list_changed", Raw(b""), server=None)
         await other.told.wait(lambda told: told.method == "notifications/roots/list_changed")
         assert "notifications/roots/list_changed" not in [told.method for told in one_program.told.all]
+        listened = [await parts.client_listens.to_resources(client, Raw(b"7"), ["x://1"], server=server) for server in ("s", "o")]
+        assert listened == [[], ["x://1"]]
         assert (one_program.count("logging/setLevel"), other.count("logging/setLevel")) == (0, 1)
         seen = [parts.notifications.concerns(client, server, "notifications/tools/list_changed") for server in ("s", "o")]
         assert seen == [False, True]
@@ -182,6 +184,29 @@ async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no
         assert not any(told.method == "notifications/progress" for told in other.told.all)
         for task in (asking, calling):
             task.cancel()
+
+
+@pytest.mark.parametrize("method", ["notifications/tasks", "notifications/tasks/status"])
+async def test_the_state_of_a_clients_task_is_told_to_the_server_that_it_was_begun_for(tmp_path: Path, method: str) -> None:
+    program, other = server_with(), server_with()
+    servers = {"s": entry("program"), "o": entry("other")}
+    async with ready_parts(tmp_path, servers=servers, programs={"program": program, "other": other}) as parts:
+        await parts.servers.start("o")
+        client = parts.client()
+        [running] = [each for each in parts.servers.running_clients() if each.name == "s"]
+        begun = {
+            "taskId": "1",
+            "status": "working",
+            "createdAt": "2026-01-01T00:00:00Z",
+            "lastUpdatedAt": "2026-01-01T00:00:00Z",
+            "ttl": None,
+        }
+        running.client_tasks.noted(client, success({"task": begun}))
+        for id in ("1", "2"):
+            parts.notifications.take(client, method, dump({"taskId": id, "status": "completed"}), server=None)
+        await settled()
+        told = [[each.params for each in each_program.told.all if each.method == method] for each_program in (program, other)]
+        assert told == [[{"taskId": "1", "status": "completed"}], []]
 
 
 async def test_what_else_a_client_says_goes_to_its_one_server_in_its_era_or_to_nobody(tmp_path: Path) -> None:

@@ -1,13 +1,18 @@
-"""offer_requests.py: completion"""
+"""offer_requests.py: completion, and further pages of lists"""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
+from tests.fakes.hub_parts import Client
 from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, prompt, started_offers, template
 from tests.fakes.scripted_server import error, raw
 
+from tooltray.gateway.calls.offer_requests import is_continued
+from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import SERVER_INFO
 
 ARGUMENT = {"name": "n", "value": "v"}
@@ -94,3 +99,11 @@ async def test_other_errors_are_the_servers_own(tmp_path: Path, said: bytes) -> 
     async with started_offers(tmp_path, {"s": program}) as parts:
         reply = await parts.ask("completion/complete", ref={"type": "ref/prompt", "name": "p"})
         assert reply == {"error": json.loads(said)}
+
+
+@pytest.mark.parametrize(
+    ("params", "is_so"),
+    [(b"", False), (b"{}", False), (b'{"cursor":null}', False), (b'{"cursor":""}', False), (b'{"cursor":"a"}', True)],
+)
+def test_a_list_is_continued_where_a_client_gives_a_cursor(params: bytes, is_so: bool) -> None:
+    assert is_continued(exchange_of(Envelope(method="tools/list", params=Raw(params)), Client())) is is_so

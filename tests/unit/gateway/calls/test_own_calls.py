@@ -130,7 +130,7 @@ async def test_a_call_that_is_given_up_is_given_up_by_the_server_too(parts: HubP
 
 
 FORM = {
-    "message": "Who?\x07",
+    "message": "Who?\nYou?\x07",
     "requestedSchema": {"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]},
 }
 PAGE = {"mode": "url", "message": "Sign in", "url": "https://example.org/", "elicitationId": "1"}
@@ -167,7 +167,7 @@ async def test_a_form_is_shown_and_its_answer_is_the_reply() -> None:
     person = Person()
     call = person.asked()
     question = await person.seen.get()
-    assert (question.server, question.mode, question.message) == ("files", "form", "Who?")
+    assert (question.server, question.mode, question.message) == ("files", "form", "Who?\nYou?")
     assert [field.name for field in question.fields] == ["name", "age"]
     person.elicitations.answer(question.id, "accept", {"name": "A", "age": 2})
     assert result(await call) == {"action": "accept", "content": {"name": "A", "age": 2}}

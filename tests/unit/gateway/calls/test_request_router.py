@@ -1,5 +1,6 @@
 """request_router.py, offer_requests.py, notifications.py, stages.py: where each request and notification of an AI client goes."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import text, tool
 
 from tooltray.foundation.events import ToolListChanged
-from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.envelope import Envelope, dump, success
 from tooltray.protocol.eras import SERVER_INFO, Era
+from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.servers.upstream.managed_server import ManagedServer
 
 # all servers together
 
@@ -47,17 +50,33 @@ async def test_what_is_asked_of_all_servers_goes_to_the_one_that_has_it(tmp_path
 async def test_only_requests_that_may_be_answered_by_a_question_wait_for_one(tmp_path: Path) -> None:
     asked: list[tuple[str, str | None]] = []
 
-    async def before(exchange: Exchange, server: str | None) -> None:
+    async def before(exchange: Exchange, server: str | None) -> Envelope | None:
         asked.append((exchange.request.method, server))
+        return success({"asked": True}) if exchange.request.method == "prompts/get" else None
 
     meta = {**MODERN_META, "io.modelcontextprotocol/clientCapabilities": {"roots": {}}}
     async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         parts.projects.rounds.before = before
         await answered(parts, "tools/list", _meta=meta)
         await answered(parts, "tools/call", _meta=meta, name="t", arguments={})
-        await answered(parts, "prompts/get", _meta=meta, name="p")
+        assert (await answered(parts, "prompts/get", _meta=meta, name="p"))["result"] == {"asked": True}
         await answered(parts, "resources/read", _meta=meta, server="s", uri="x://t/7")
     assert asked == [("tools/call", "s"), ("prompts/get", None), ("resources/read", "s")]
+
+
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
+async def test_lists_wait_until_the_servers_of_the_project_are_known_and_other_requests_do_not(tmp_path: Path, method: str) -> None:
+    looked: list[Session] = []
+
+    async def look(session: Session) -> None:
+        looked.append(session)
+
+    async with ready_parts(tmp_path, **one_server(server_with()), waits={"look_at_project": look}) as parts:
+        client = parts.client()
+        await answered(parts, "prompts/get", client, name="p")
+        assert looked == []
+        await answered(parts, method, client)
+        assert looked == [client]
 
 
 async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on(tmp_path: Path) -> None:
@@ -72,6 +91,7 @@ async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on
             await answered(parts, "resources/read", server="s", uri="x://t/7")
         assert noted == ["s", "s", "s"]
         await answered(parts, "later/method", server="s")  # may bring anything
+        assert noted == ["s", "s", "s", "s"]
         await answered(
             parts, "completion/complete", server="s", ref={"type": "ref/prompt", "name": "p"}, argument={"name": "a", "value": ""}
         )
@@ -115,6 +135,20 @@ async def test_one_server_alone_is_reached_by_any_method(tmp_path: Path) -> None
         assert (await answered(parts, "later/method", server="s", x=1))["result"] == {"later": {"x": 1}}
         assert (await answered(parts, "tools/list", server="s"))["result"] == {"tools": [tool("t")]}
         assert (await answered(parts, "later/method", server="gone"))["error"]["message"] == "server 'gone' not found"
+
+
+async def test_what_is_read_of_one_server_may_be_a_skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    async def read_of_one(managed: ManagedServer, exchange: Exchange, send: Callable[[], Awaitable[Envelope]]) -> Envelope:
+        read.append(exchange.request.method)
+        return await send()
+
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
+        monkeypatch.setattr(parts.skills, "read_of_one", read_of_one)
+        assert (await answered(parts, "prompts/get", server="s", name="p"))["result"] == {"messages": ["p"]}
+        assert (await answered(parts, "resources/read", server="s", uri="x://t/7"))["result"]["contents"][0]["uri"] == "x://t/7"
+    assert read == ["resources/read"]
 
 
 @pytest.mark.parametrize("method", ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
@@ -204,6 +238,24 @@ async def test_an_empty_cursor_of_a_modern_server_is_followed(tmp_path: Path) ->
         pages: dict[str | None, Any] = {None: {"prompts": [1], "nextCursor": ""}, "": {"prompts": [2]}}
         program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
         assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"] == {"prompts": [1, 2]}
+
+
+async def test_an_empty_cursor_of_a_legacy_server_ends_the_list_for_a_modern_client_too(tmp_path: Path) -> None:
+    program = server_with()
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
+        program.handlers["prompts/list"] = lambda copy, params: {"prompts": [1], "nextCursor": ""}
+        before = program.count("prompts/list")
+        assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"]["prompts"] == [1]
+        assert program.count("prompts/list") == before + 1
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, None), (0, 1)])
+async def test_calls_of_a_client_that_was_told_of_changed_tools_are_counted(tmp_path: Path, before: int | None, after: int | None) -> None:
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
+        client = parts.client()
+        client.state.calls_since_told = before
+        await answered(parts, "tools/call", client, name="t", arguments={})
+        assert client.state.calls_since_told == after
 
 
 # a copy of one's own

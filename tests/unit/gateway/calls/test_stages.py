@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 from tests.fakes.approval_desk import FORM, Desk, desk
 from tests.fakes.exchanges import exchange_of
@@ -19,11 +20,13 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.gateway.calls.stage import Terms
-from tooltray.gateway.calls.stages import Activating, FlowNotes, NotingTasks, SeenServers
+from tooltray.gateway.calls.stages import Activating, Addressing, FlowNotes, NotingTasks, Recording, SeenServers, ServerUses
 from tooltray.protocol.envelope import Envelope, dump, load, success
 from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.output_schemas import LegacyOutput
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.servers.builtin.hub_server import ABOUT_SERVERS, HubServer
 
 DB = ServerSnapshot("db", "stdio", "db", ServerState.RUNNING)
@@ -123,6 +126,53 @@ async def test_what_a_call_returned_is_noted_for_the_flow_guard_and_a_task_befor
     for stage in (FlowNotes(flow_guard=guard), NotingTasks(server_tasks=SimpleNamespace(noted=begun))):  # type: ignore[arg-type]
         assert not (await stage.bind(of_call, rest)(exchange)).error
     assert noted == [of_call.route, ("s", "t")]
+
+
+def test_what_a_session_uses_besides_tools_is_shown_to_it_and_noted_and_what_passes_is_only_noted() -> None:
+    done: list[str] = []
+    views = SimpleNamespace(used=lambda state, server: done.append(f"shown {server}"))
+    guard = SimpleNamespace(is_on=True, note_other=lambda server, state: done.append(f"noted {server}"))
+    uses = ServerUses(views=views, flow_guard=guard)  # type: ignore[arg-type]
+    uses.used(SessionState("1"), "a")
+    uses.passed(SessionState("1"), "b")
+    guard.is_on = False
+    uses.passed(SessionState("1"), "c")
+    assert done == ["shown a", "noted a", "noted b"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_alone", "era", "wraps"),
+    [
+        (Raw(b"{}"), False, Era.LEGACY, True),
+        (Raw(b"{}"), True, Era.LEGACY, True),
+        (None, False, Era.LEGACY, True),
+        (None, True, Era.LEGACY, None),
+        (Raw(b"{}"), False, Era.MODERN, None),
+    ],
+)
+async def test_what_a_legacy_client_reads_of_an_odd_output_is_wrapped(
+    schema: Raw | None, is_alone: bool, era: Era, wraps: bool | None
+) -> None:
+    of_call = terms(is_alone=is_alone)
+    definition = replace(of_call.route.definition, output=LegacyOutput(schema, is_wrapped=True))
+    of_call = replace(of_call, era=era, route=replace(of_call.route, definition=definition))
+    exchange = exchange_of(Envelope(method="tools/call", params=dump({"name": "t"})), Client())
+    await Addressing().bind(of_call, rest)(exchange)
+    assert exchange.wraps_content is wraps
+    exchange.wraps_content = False
+    await Addressing().bind(terms(), rest)(exchange)
+    assert exchange.wraps_content is False
+
+
+@pytest.mark.parametrize(("cut_from", "outcome", "reason"), [(0, "ok", ""), (500, "ok", "cut 500"), (500, "error", "")])
+async def test_the_journal_hears_from_which_size_a_result_was_cut(cut_from: int, outcome: str, reason: str) -> None:
+    bus, found, exchange = EventBus(), list[JournalEvent](), exchange_of(Envelope(method="tools/call", params=dump({})), Client())
+    bus.subscribe(JournalEvent, found.append)
+    exchange.timings.cut_from, exchange.timings.outcome = cut_from, outcome
+    stats, under_way = SimpleNamespace(add=lambda *call: None), SimpleNamespace(calls={})
+    recording = Recording(stats=stats, own={}, under_way=under_way, bus=bus)  # type: ignore[arg-type]
+    await recording.bind(terms(), rest)(exchange)
+    assert [each.reason for each in found] == [reason]
 
 
 def test_a_stage_that_has_nothing_to_do_is_not_passed() -> None:

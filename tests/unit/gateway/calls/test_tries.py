@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import Raw
 from tests.fakes.hub_parts import HubParts, hub_parts, loaded, one_server, settled
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 
+from tooltray.consent.approvals.asked_call import project_of
 from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, Person, asked_by
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
@@ -18,6 +18,7 @@ from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.own_calls import Elicitations, ToldProgress, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
+from tooltray.protocol.sessions.caller import Session
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}
 
@@ -72,6 +73,26 @@ async def test_a_user_s_own_try_in_the_window_needs_no_approval_and_no_other_way
                 assert (await parts.presenter.run_tool_call(MCPToolCall("c", "change_it", {}))).outcome == "refused"
         with asked_by(_Window()):  # an AI client whose call is carried out while the window acts is not the user
             assert ", so it needs the user's approval" in (await parts.call("change_it"))["error"]["message"]
+
+
+async def test_a_try_in_a_project_waits_until_the_servers_there_are_known_and_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[tuple[str, str]] = []
+    (project := tmp_path / "project").mkdir()
+
+    async def look(session: Session) -> None:
+        waited.append(("known", project_of(session.state)))
+
+    async def list_servers(session: Session, server: None) -> None:
+        waited.append(("listed", project_of(session.state)))
+
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("get_it"))), waits={"look_at_project": look}) as parts:
+        monkeypatch.setattr(parts.projects, "before_listing", list_servers)
+        await parts.presenter.start_server("s")
+        await parts.presenter.allow_folder(str(project))
+        await parts.presenter.try_tool("t1", "get_it", {}, project=str(project))
+    assert waited[:2] == [("known", str(project)), ("listed", str(project))]
 
 
 async def test_what_goes_nowhere_is_a_response_that_says_so(parts: HubParts) -> None:
@@ -162,7 +183,9 @@ async def test_it_is_asked_nothing_that_no_window_shows(parts: HubParts, program
 
 async def test_the_caller_answers_nothing_but_elicitations(parts: HubParts) -> None:
     caller = TryCaller(parts.caller, None, ToldProgress("t", parts.bus))
-    caller.tell("notifications/message", Raw(b"{}"))
+    caller.tell("notifications/message", dump({"progress": 1}))
+    await settled()
+    assert parts.heard.of(TryProgressed) == []
     assert not caller.can_answer("elicitation/create")
     assert "no client can answer" in loaded((await caller.ask("elicitation/create", dump({}))).error)["message"]
 
