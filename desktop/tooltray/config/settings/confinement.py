@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, StrictStr, model_validator
-
+from tooltray.config.settings.json_kinds import After
 from tooltray.config.settings.json_model import JsonModel, without_null
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import Files, Net
@@ -43,10 +42,10 @@ def _check_number(values: tuple[str, ...], most: int) -> tuple[str, ...]:
     return values
 
 
-NamedPath = Annotated[StrictStr, AfterValidator(_check_path)]
-NamedPaths = Annotated[tuple[NamedPath, ...], AfterValidator(partial(_check_number, most=MOST_PATHS))]
-HostName = Annotated[StrictStr, AfterValidator(_check_host)]
-HostNames = Annotated[tuple[HostName, ...], AfterValidator(partial(_check_number, most=MOST_HOSTS))]
+NamedPath = Annotated[str, After(_check_path)]
+NamedPaths = Annotated[tuple[NamedPath, ...], After(partial(_check_number, most=MOST_PATHS))]
+HostName = Annotated[str, After(_check_host)]
+HostNames = Annotated[tuple[HostName, ...], After(partial(_check_number, most=MOST_HOSTS))]
 
 
 class Confinement(JsonModel):
@@ -61,7 +60,7 @@ class Confinement(JsonModel):
         write: those that it may change, too.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    keeps_unknown = False
 
     files: Files = "open"
     network: Net = "open"
@@ -69,9 +68,8 @@ class Confinement(JsonModel):
     read: NamedPaths = ()
     write: NamedPaths = ()
 
-    @model_validator(mode="before")
     @classmethod
-    def _read_short(cls, data: object) -> object:
+    def _prepared(cls, data: object) -> object:
         if isinstance(data, str):
             return {"files": data}
         if not isinstance(data, Mapping):

@@ -173,7 +173,7 @@ def digest_of(content: object) -> str:
     """Returns the SHA-256 of a JSON value as 64 hex digits. Layout and the order of keys do not matter.
 
     Args:
-        content: what `json.loads` gives, or what pydantic dumps; other objects count as their `str`.
+        content: what `json.loads` gives, or the JSON of a model; other objects count as their `str`.
     """
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
 

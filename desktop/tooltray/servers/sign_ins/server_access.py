@@ -84,8 +84,8 @@ def target_of(server: str, config: MCPServerConfig, resolved: ResolvedServer, en
 
 def binding_of(config: MCPServerConfig) -> str:
     """Hashes URL and `oauth` as written. Two configs have the same binding exactly if tokens of one may be used for the other."""
-    usual = {"send_resource"} if config.oauth and config.oauth.send_resource else None  # bindings of older versions lack it
-    oauth = config.oauth.model_dump(mode="json", exclude=usual) if config.oauth else None
+    usual = {"send_resource"} if config.oauth and config.oauth.send_resource else set()  # bindings of older versions lack it
+    oauth = config.oauth.model_dump(exclude=usual) if config.oauth else None
     return hashlib.sha256(json.dumps([config.base_url, oauth], sort_keys=True).encode()).hexdigest()[:32]
 
 
