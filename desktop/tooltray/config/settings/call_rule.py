@@ -18,6 +18,7 @@ from typing import Annotated, Literal, NamedTuple
 from tooltray.config.settings.json_kinds import Before, Sized, ValidationError
 from tooltray.config.settings.json_model import JsonModel, in_words, without_null
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 LONGEST_PATH = 512  # characters
@@ -27,8 +28,8 @@ Step = str | None
 """The name of a member; None: each element of a list."""
 ArgumentPath = tuple[Step, ...]
 
-_NAME = re.compile(r'[^.\[\]"\s]+')
-_QUOTED = re.compile(r'\[("(?:[^"\\]|\\.)*")\]')
+_NAME = lazy_pattern(r'[^.\[\]"\s]+')
+_QUOTED = lazy_pattern(r'\[("(?:[^"\\]|\\.)*")\]')
 _EACH = "[*]"
 
 
@@ -84,11 +85,13 @@ PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 """The schemes of addresses, and the port of each that need not be named."""
 USUAL_PORTS = frozenset(PORTS.values())
 
-_PLAIN_WORD = re.compile(r"(?:[A-Za-z0-9_./:@,+=-]|[^\x00-\x7f])+")
-_HOST_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*", re.ASCII)
-_HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f:]+\]|[^\s:/?#@\[\]]+)(?::([0-9]{1,5}))?", re.ASCII)
-_ADDRESS = re.compile(r"([A-Za-z]+)://([^\s/?#@\\]+)((?:/[A-Za-z0-9._~:/?#@!&*+,=%\[\]-]*)?)", re.ASCII)
-_QUERY_ALONE = re.compile(r"([A-Za-z]+)://([^\s/?#@\\]+)(\?[A-Za-z0-9._~:/?!&*+,=%\[\]-]*)", re.ASCII)
+_PLAIN_WORD = lazy_pattern(r"(?:[A-Za-z0-9_./:@,+=-]|[^\x00-\x7f])+")
+_HOST_NAME = lazy_pattern(
+    r"(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*", re.ASCII
+)
+_HOST_AND_PORT = lazy_pattern(r"(\[[0-9A-Fa-f:]+\]|[^\s:/?#@\[\]]+)(?::([0-9]{1,5}))?", re.ASCII)
+_ADDRESS = lazy_pattern(r"([A-Za-z]+)://([^\s/?#@\\]+)((?:/[A-Za-z0-9._~:/?#@!&*+,=%\[\]-]*)?)", re.ASCII)
+_QUERY_ALONE = lazy_pattern(r"([A-Za-z]+)://([^\s/?#@\\]+)(\?[A-Za-z0-9._~:/?!&*+,=%\[\]-]*)", re.ASCII)
 
 
 def is_plain_word(word: str) -> bool:

@@ -5,17 +5,17 @@ without `files` mean "own", and hosts without `network` mean only those hosts.
 """
 
 import os
-import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated
 
 from tooltray.config.settings.json_kinds import After
 from tooltray.config.settings.json_model import JsonModel, without_null
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import Files, Net
 
-_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
+_HOST = lazy_pattern(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
 MOST_HOSTS = 200  # of one server; each is compared with each of its requests, and a person reads the list
 MOST_PATHS = 200  # in one list; each is opened when the server starts, which takes 25 ms in all
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from tooltray.config.settings.json_kinds import After, Before, Between, Sized
 from tooltray.config.settings.json_model import JsonModel
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 LONGEST_TITLE = 200  # characters; clients show one line
@@ -18,7 +19,7 @@ LONGEST_IMAGE = 2**16  # characters of an icon within the settings; 48 kB, a dra
 LEAST_TOKENS = 500  # of a result: the note about the cut takes a part of them
 MOST_TOKENS = 10_000_000  # more than any model reads
 MOST_ICONS, MOST_SIZES = 8, 8
-_SRC = re.compile(r"https://[^\s\"<>\\^`{|}]+|data:image/[^\s\"<>\\^`{|}]+", re.ASCII)
+_SRC = lazy_pattern(r"https://[^\s\"<>\\^`{|}]+|data:image/[^\s\"<>\\^`{|}]+", re.ASCII)
 
 
 def _blank_is_absent(value: object) -> object:

@@ -8,7 +8,6 @@ and not change, and then run without them. Only known options are read here; wit
 import hashlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from tooltray.config.settings.secret_looks import plain_names
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.tasks import finish_in_thread
@@ -40,7 +40,7 @@ _DONE = "installed"  # the file that marks a completed installation
 _FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--isolated"})
 _NPX_OPTIONS = {"-p": "package", "--package": "package"}
 _UVX_OPTIONS = {"--from": "from", "--with": "with", "-p": "python", "--python": "python", "-w": "with"}
-_UV_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!].*)?")
+_UV_NAME = lazy_pattern(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!].*)?")
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,7 +168,7 @@ KEPT = frozenset(
     }
 )
 """Of the user's environment: user and home, the language, places of runtimes, proxies, certificates and package indexes."""
-_PNPM = re.compile(r"(?:^|[\s/\\])pn(?:pm|px)(?:\.cmd|\.exe)?(?:\s|$)")
+_PNPM = lazy_pattern(r"(?:^|[\s/\\])pn(?:pm|px)(?:\.cmd|\.exe)?(?:\s|$)")
 LANGUAGES = "LC_"  # LC_ALL and the others
 INSTALLERS = ("npm_config_", "uv_", "pip_")  # settings of npm, uv and pip; npm reads them in any case
 WATCHED = Confinement(files="own", network="none")
