@@ -8,18 +8,18 @@ Unicode's plural rules: one, few, many in Polish.
 """
 
 import json
-import logging
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tooltray.foundation.lazy_loggers import lazy_logger
 from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.programs import resource
 from tooltray.foundation.regular_file import open_regular
 
-logger = logging.getLogger(__name__)
+logger = lazy_logger(__name__)
 
 ENGLISH = "en"
 FOLDER = "i18n"
