@@ -36,7 +36,6 @@ PRELOADED = (
     "hypothesis.strategies",
     "msgspec",
     "psutil",
-    "pydantic",
     "pytest",
     "pytest_asyncio",
     "watchfiles",
@@ -138,7 +137,7 @@ def unmeant(tree: ast.AST) -> set[int]:
         match node:
             case ast.ClassDef():
                 roots += [*node.keywords, *node.decorator_list]
-            case ast.Assign(targets=[ast.Name(id="model_config")]) | ast.Assign(value=ast.Subscript(value=ast.Name(id="Annotated"))):
+            case ast.Assign(value=ast.Subscript(value=ast.Name(id="Annotated"))):
                 roots.append(node)
             case ast.AnnAssign() | ast.arg():
                 roots.append(node.annotation)

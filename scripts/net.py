@@ -16,6 +16,7 @@ from typing import get_type_hints
 from tooltray.api.parts import part_classes, verbs_of
 from tooltray.carriers.rest.operations import document
 from tooltray.cli.arguments import command_parser
+from tooltray.config.settings.json_schema import schema_of
 from tooltray.config.settings.settings import Settings
 from tooltray.foundation.events import EVENTS
 
@@ -25,7 +26,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in {"verbs.txt": verbs(), "commands.txt": commands(), "events.txt": events()}.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for name, value in {"rest.json": document(), "settings.json": Settings.model_json_schema()}.items():
+    for name, value in {"rest.json": document(), "settings.json": schema_of(Settings)}.items():
         (folder / name).write_text(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -57,8 +57,7 @@ def test_a_fault_changes_one_thing(tmp_path: Path, source: str, what: str, fault
     [
         "if a > b:\n    logger.info('x')",
         "class A(B, frozen=True): ...",
-        "Days = Annotated[int, Field(gt=0)]",
-        "class A(B):\n    model_config = ConfigDict(frozen=True)",
+        "Days = Annotated[int, Between(above=0)]",
         "def a(b: Literal[1]) -> Literal[2]: ...",
         "if TYPE_CHECKING:\n    import a",
         "MOST_BYTES = 2**16",

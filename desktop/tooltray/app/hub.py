@@ -499,7 +499,7 @@ class Hub(StoredParts):
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: "tooltray.sources.doctor.remedies.Remedies" = part(home="user_folder")
-    moving_line: Callable[[str], str] = made(lambda hub: _moving_line(hub))
+    moving_line: Callable[[str], str] = made(lambda hub: partial(_moving_line, hub))
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
     secret_uses: SecretUses = part(
         projects=lambda hub: lambda: hub.trust.servers,
@@ -658,10 +658,10 @@ def _api(hub: Hub) -> Api:
     return Api(**parts)
 
 
-def _moving_line(hub: Hub) -> Callable[[str], str]:
+def _moving_line(hub: Hub, server: str) -> str:
     from tooltray.sources.doctor.remedies import moving_line
 
-    return partial(moving_line, config=hub.config, known=hub.known, home=hub.home)
+    return moving_line(server, config=hub.config, known=hub.known, home=hub.home)
 
 
 def _default_registry() -> str:

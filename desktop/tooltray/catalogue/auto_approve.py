@@ -9,7 +9,6 @@ The table RULES defines what an entry of `autoApprove` means. A new kind of rule
 """
 
 import json
-import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 Category = Literal["read", "write"]
@@ -61,8 +61,8 @@ REPEATING_VERBS = frozenset(_REPEATING_VERBS.split())
 OUTWARD_WORDS = frozenset(_OUTWARD_WORDS.split())
 """Words of tools that reach beyond the server's own data."""
 
-_CAMEL_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_SAME_CASE_RUN = re.compile(r"[A-Z]+|[a-z]+")
+_CAMEL_WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SAME_CASE_RUN = lazy_pattern(r"[A-Z]+|[a-z]+")
 SERVERS_REMEMBERED = 256  # more than any user has
 NAMES_REMEMBERED = 16384  # three times the 5,000 tools of the largest server that is planned for
 

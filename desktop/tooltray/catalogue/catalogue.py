@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
@@ -26,8 +27,8 @@ FORMAT = "tooltray catalogue 1"
 TOOLS = "tools"
 READABLE_LENGTH = 40  # characters of a server's name in its file's name; the hash after these distinguishes servers
 
-_UNSAFE_RUN = re.compile(r"[^a-z0-9_-]+", re.ASCII)
-_DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
+_UNSAFE_RUN = lazy_pattern(r"[^a-z0-9_-]+", re.ASCII)
+_DEVICE = lazy_pattern(r"con|prn|aux|nul|(?:com|lpt)\d")
 
 
 class Catalogue(msgspec.Struct, frozen=True):

@@ -2,7 +2,6 @@
 program or its host, else by the name that the user gave it; an unknown server gets no invented sentence.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,12 +9,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.lazy_patterns import lazy_pattern
 
 MAX_OFFERS = 300  # characters of a user's own description: every list of tools contains it
 
-_PACKAGE = re.compile(r"node_modules/((?:@[^/]+/)?[^/]+)")
-_VERSION = re.compile(r"(?<=.)(@[^/]*|==.*|\[.*\])$")
-_BETWEEN_WORDS = re.compile(r"[\s_-]+")
+_PACKAGE = lazy_pattern(r"node_modules/((?:@[^/]+/)?[^/]+)")
+_VERSION = lazy_pattern(r"(?<=.)(@[^/]*|==.*|\[.*\])$")
+_BETWEEN_WORDS = lazy_pattern(r"[\s_-]+")
 
 
 class _Known(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from msgspec import Raw
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED
 from tooltray.protocol import definition_mending as mending
 from tooltray.protocol.definition_mending import Mend
@@ -56,7 +57,7 @@ TEMPLATES = OfferKind(
 )
 KINDS = (PROMPTS, RESOURCES, TEMPLATES)  # besides tools
 
-_URI = re.compile(  # most URIs; others are checked in detail
+_URI = lazy_pattern(  # most URIs; others are checked in detail
     r"(?!.*xn--)(?:https?://(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*(?:/.*)?|file:///.*"
     r"|(?!https?:|wss?:|ftp:|file:)[a-z][a-z0-9+.-]*:(?://[a-z0-9_.-]*(?:/.*)?|(?!//).*))",
     re.DOTALL | re.IGNORECASE | re.ASCII,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Raw
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.member_scanner import STRING, closed, elements_of, opened
@@ -21,7 +22,7 @@ LOOKED_AT = 1000  # different URIs in one result; a result with more is always p
 READ_AT_ONCE_BYTES = 2**18  # takes less than a millisecond; larger results are searched in a thread
 ASKS = "sampling/createMessage"  # the only request of a server that carries content
 _KEYS = (b'"uri"', b'esourceUri"')  # the ending of the names of all members with a resource's URI, such as `ui/resourceUri`
-_VALUE = re.compile(rb"\s*+:\s*+(" + STRING + rb")", re.DOTALL)
+_VALUE = lazy_pattern(rb"\s*+:\s*+(" + STRING + rb")", re.DOTALL)
 _DEEPEST = 3  # levels of blocks within blocks: a tool's result in a message, and the result's content
 
 

@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from tooltray.catalogue.definition import canonical, digest
 from tooltray.catalogue.offer import OfferKind, bounded
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import dump, load
 from tooltray.protocol.member_scanner import closed, elements_of, opened
@@ -27,8 +28,8 @@ MOST_FILES = 512  # files of one skill; within both limits every AI client accep
 MOST_BYTES = 16 * 2**20  # of its files together
 LONGEST_URI = 2048  # characters; records about a skill use it as their key
 
-_NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
+_NAME = lazy_pattern(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+_DIGEST = lazy_pattern(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
 class SkillFile(msgspec.Struct, frozen=True):

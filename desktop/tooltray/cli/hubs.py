@@ -1,7 +1,7 @@
 """Hubs for commands: the running one, its API without one, or one that is started for the command.
 
-asyncio and pydantic, which an API without a hub needs, are imported only where no hub runs, as is the bridge's way of starting a hub. Run
-as a program, `python -m tooltray.cli.hubs HOME`, the module starts a hub like the command line does.
+asyncio, which an API without a hub needs, is imported only where no hub runs, as is the bridge's way of starting a hub. Run as a program,
+`python -m tooltray.cli.hubs HOME`, the module starts a hub like the command line does.
 """
 
 import contextvars

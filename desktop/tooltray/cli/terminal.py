@@ -6,7 +6,6 @@ through `clean` or `clean_line`.
 
 import json
 import os
-import re
 import shlex
 import sys
 import time
@@ -17,18 +16,19 @@ from typing import TypeVar
 
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase, as_json
 
 T = TypeVar("T")
 
 # CSI sequences; OSC, DCS, APC, PM and SOS strings (bounded, so that hostile text costs linear time); other escapes; 8-bit CSI
-_ESCAPES = re.compile(
+_ESCAPES = lazy_pattern(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x1b\x07\x9c]{0,4096}(?:\x1b\\|\x07|\x9c)|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
 )
 # C0 without tab and newline, DEL, C1, and the marks that reverse the direction of text (they make one name look like another)
-_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-_NOT_FOR_TERMINALS_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_INVISIBLE = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_LONE_SURROGATES = lazy_pattern("[\ud800-\udfff]")
+_NOT_FOR_TERMINALS_IN_JSON = lazy_pattern("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _COLUMN_GAP = "  "
 _STATE_WORDS = {"on_demand": Phrase("sleeping"), "waiting": Phrase("waits for a project"), "needs_sign_in": Phrase("needs sign-in")}
 _COUNTED = {
@@ -68,6 +68,8 @@ _LEAST_LAST_COLUMN = 20  # columns; in narrower terminals a wrapped line reads b
 
 def clean(text: str) -> str:
     """Removes control characters and escape sequences from server text, and keeps lines and tabs."""
+    if text.isprintable():
+        return text
     text = _ESCAPES.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     return _LONE_SURROGATES.sub("\ufffd", _INVISIBLE.sub("", text))
 

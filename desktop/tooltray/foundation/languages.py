@@ -8,24 +8,25 @@ Unicode's plural rules: one, few, many in Polish.
 """
 
 import json
-import logging
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tooltray.foundation.lazy_loggers import lazy_logger
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.programs import resource
 from tooltray.foundation.regular_file import open_regular
 
-logger = logging.getLogger(__name__)
+logger = lazy_logger(__name__)
 
 ENGLISH = "en"
 FOLDER = "i18n"
-ABOUT = re.compile(r'\A\ufeff?\s*\{\s*"":\s*("(?:[^"\\]|\\.)*")')  # a catalogue's member of the empty name, the first one
+ABOUT = lazy_pattern(r'\A\ufeff?\s*\{\s*"":\s*("(?:[^"\\]|\\.)*")')  # a catalogue's member of the empty name, the first one
 ABOUT_CHARACTERS = 2_000  # of a catalogue that are searched for that member; a whole catalogue is a hundred times as long
-CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
-FIELD = re.compile(r"\{(\w+)\}")
+CODE = lazy_pattern(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
+FIELD = lazy_pattern(r"\{(\w+)\}")
 LARGEST_SETTINGS = 8 * 1024 * 1024  # characters in which a command looks for the language; more would be felt
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first one that is set decides
 

@@ -9,17 +9,19 @@ from datetime import date, datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
+
 PATIENCE_S = 0.2  # the user waits for the press of a button; real schemas take a hundredth of it
 LONGEST_PATTERN, LONGEST_MATCHED = 200, 256  # characters; with at most two repetitions 256 signs take 0.2 s at worst
 MOST_REPEATS = 2
-_REPEATED_GROUP = re.compile(r"\)\s*(?:[*+?]|\{\d)")
-_REPEAT = re.compile(r"(?<!\\)[*+]|\{\d*,\d*\}")
-_BACKREFERENCE = re.compile(r"\\[1-9]|\(\?P=")
+_REPEATED_GROUP = lazy_pattern(r"\)\s*(?:[*+?]|\{\d)")
+_REPEAT = lazy_pattern(r"(?<!\\)[*+]|\{\d*,\d*\}")
+_BACKREFERENCE = lazy_pattern(r"\\[1-9]|\(\?P=")
 FORMAT_EXAMPLES = {"email": "name@example.org", "uri": "https://example.org/", "date": "2026-11-22", "date-time": "2026-11-22T14:30:00Z"}
 """The formats of texts that are checked, each with an example."""
-_EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_MOMENT = re.compile(_DATE.pattern + r"[Tt ][0-9:.]+(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})")
+_EMAIL = lazy_pattern(r"[^@\s]+@[^@\s]+")
+_DATE = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = lazy_pattern(_DATE.pattern + r"[Tt ][0-9:.]+(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})")
 Keyword = Callable[..., "Iterator[FieldError] | None"]
 """Checks one keyword of a schema."""
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.protocol import definition_shapes as shapes
 from tooltray.protocol import output_schemas
 from tooltray.protocol.envelope import NOTHING, dump, load
@@ -24,12 +25,12 @@ HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 _BRACKETS = bytes.maketrans(b"[]", b"{}")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
-_STRINGS = re.compile(STRING, re.DOTALL)
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
-_DATE = re.compile(rb'"%b"' % shapes.DATE.encode())
-_DIGITS = re.compile(rb'"([0-9]{1,15})"')
-_WHOLE = re.compile(rb"(-?[0-9]{1,15})\.0+")
+_STRINGS = lazy_pattern(STRING, re.DOTALL)
+_HALF = lazy_pattern(rb"\\u[dD][89a-fA-F]")
+_ESCAPE = lazy_pattern(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
+_DATE = lazy_pattern(rb'"%b"' % shapes.DATE.encode())
+_DIGITS = lazy_pattern(rb'"([0-9]{1,15})"')
+_WHOLE = lazy_pattern(rb"(-?[0-9]{1,15})\.0+")
 _KINDS = {b"{": "an object", b"[": "an array", b'"': "a string", b"t": "true", b"f": "false", b"n": "null"}
 _JSON_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import Raw
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.verbs import JsonMapping
 from tooltray.protocol.definition_shapes import Node, OutputSchema, decoded
 from tooltray.protocol.envelope import dump, load
@@ -22,19 +23,19 @@ MOST_STEPS = 16  # of references that a root leads to
 
 _node = msgspec.json.Decoder(Node)
 _output_schema = msgspec.json.Decoder(OutputSchema)
-_LOOKED_INTO = re.compile(rb'"(?:\$ref|\$id|\$anchor|pattern|patternProperties|nullable)"')
+_LOOKED_INTO = lazy_pattern(rb'"(?:\$ref|\$id|\$anchor|pattern|patternProperties|nullable)"')
 _DATA = {"const", "enum", "default", "examples"}
 _MAPS = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 _COMBINED = {"anyOf", "oneOf", "allOf", "$ref", "enum", "const"}
-_DRAFTS = re.compile(r"http://json-schema\.org/draft-07/schema#?")
+_DRAFTS = lazy_pattern(r"http://json-schema\.org/draft-07/schema#?")
 # syntax that only regular expressions of JavaScript (with the flag `u`) have, and that only Python's have
 _FOR_PYTHON = (
-    (re.compile(r"\\[pP]\{[^}]*\}|\\u\{[0-9a-fA-F]+\}"), r"\\w"),
-    (re.compile(r"\(\?<(?![=!])"), "(?P<"),
-    (re.compile(r"\\k<([^>]*)>"), r"(?P=\1)"),
-    (re.compile(r"\\c[A-Za-z]"), "x"),
+    (lazy_pattern(r"\\[pP]\{[^}]*\}|\\u\{[0-9a-fA-F]+\}"), r"\\w"),
+    (lazy_pattern(r"\(\?<(?![=!])"), "(?P<"),
+    (lazy_pattern(r"\\k<([^>]*)>"), r"(?P=\1)"),
+    (lazy_pattern(r"\\c[A-Za-z]"), "x"),
 )
-_PYTHON_ALONE = re.compile(r"\(\?(?![:=!<])|\(\?<?P|\\(?![dDsSwWbBnrtfv0-9xukpPc^$\\.*+?()\[\]{}|/-])")
+_PYTHON_ALONE = lazy_pattern(r"\(\?(?![:=!<])|\(\?<?P|\\(?![dDsSwWbBnrtfv0-9xukpPc^$\\.*+?()\[\]{}|/-])")
 
 
 class LegacyOutput(msgspec.Struct, frozen=True):

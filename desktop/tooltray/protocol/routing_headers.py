@@ -7,7 +7,6 @@ by headers must not be misled about the body.
 
 import base64
 import binascii
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Raw
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, failure
 from tooltray.protocol.eras import (
@@ -39,9 +39,9 @@ NAME_MEMBERS: Mapping[str, str] = {  # of params, by method: what `Mcp-Name` rep
 }
 REMEMBERED_SCHEMAS = 256  # whose marked arguments are cached
 
-_PLAIN = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")  # visible ASCII, no blank at either end
-_WRAPPED = re.compile(r"=\?base64\?(.*)\?=")
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110: the name of a header
+_PLAIN = lazy_pattern(r"(?:[!-~](?:[ -~]*[!-~])?)?")  # visible ASCII, no blank at either end
+_WRAPPED = lazy_pattern(r"=\?base64\?(.*)\?=")
+_TOKEN = lazy_pattern(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110: the name of a header
 _TYPES = ("string", "integer", "boolean")  # no "number": programs disagree on how to write those
 # JSON Schema 2020-12: the keywords whose values are schemas, besides `properties`; the values of others are data
 _ONE_SCHEMA = {
@@ -53,7 +53,7 @@ _MAP_OF_SCHEMAS = {"patternProperties", "dependentSchemas", "$defs", "definition
 
 Path = tuple[str, ...]
 NAME_IS_REQUIRED = frozenset({"tools/call", "prompts/get", "resources/read"})  # extensions may omit this header
-_DECIMAL = re.compile(r"-?[0-9]+(?:\.0+)?")  # of an integer; some programs write 42 as 42.0
+_DECIMAL = lazy_pattern(r"-?[0-9]+(?:\.0+)?")  # of an integer; some programs write 42 as 42.0
 
 
 class InvalidAnnotation(ValueError):

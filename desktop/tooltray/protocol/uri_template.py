@@ -4,15 +4,16 @@ The only question is which template a URI could come from, so values are not dec
 templates and clients write URIs, so nothing here backtracks: the time is bounded by the product of the two lengths.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
+
 MAX_URI_LENGTH = 8192  # longer ones come from no template; real URIs have some hundred characters
 MAX_EXPRESSIONS = 64  # a template with more matches nothing
 
-_EXPRESSION = re.compile(r"\{([+#./;?&]?)[^{}]*\}")
+_EXPRESSION = lazy_pattern(r"\{([+#./;?&]?)[^{}]*\}")
 
 
 class _Form(msgspec.Struct, frozen=True):

@@ -17,6 +17,7 @@ from tooltray.api.presenter.hub_api import HubApi
 from tooltray.carriers.rest.operation import Call, Operation
 from tooltray.carriers.rest.responses import WHAT_IT_TAKES, Failed
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_given_entry
+from tooltray.config.settings.json_schema import schema_of
 from tooltray.config.settings.server_config import SPELLINGS, MCPServerConfig
 from tooltray.config.settings.server_edits import name_is_taken
 from tooltray.foundation.confirm_widening import must_wait, with_current_asker
@@ -52,7 +53,7 @@ _REASONS = {
 }
 
 _SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}
-FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for spelling in SPELLINGS.get(name, (field.alias or name,))}
+FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for spelling in SPELLINGS.get(name, (field.alias,))}
 
 
 # returned servers
@@ -114,7 +115,7 @@ def entry_schema(**members: JsonObject) -> JsonObject:
     Args:
         **members: schemas of additional members; those without a default are required.
     """
-    found = MCPServerConfig.model_json_schema(by_alias=True, ref_template="#/components/schemas/{model}")
+    found = schema_of(MCPServerConfig, "#/components/schemas/")
     for part in (found, *found["$defs"].values()):
         part["description"] = part["description"].partition("\n")[0]
     fields = {spelling: schema for field, schema in found["properties"].items() for spelling in _SPELLED.get(field, (field,))}

@@ -11,17 +11,18 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.snapshots.tools import MCPToolCall
 from tooltray.foundation.verbs import JsonObject
 
 MAX_DEPTH = 100  # levels; arguments are flat, and models do not write deeper values
 
-_BLANK = re.compile(r"[ \t\r\n]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_WORD = re.compile(r"[A-Za-z]+")
+_BLANK = lazy_pattern(r"[ \t\r\n]*")
+_NUMBER = lazy_pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORD = lazy_pattern(r"[A-Za-z]+")
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
-_TEXT = re.compile(r"""(?P<quote>["'])(?P<body>(?:\\.|(?!(?P=quote))[^\\])*)(?P=quote)""", re.DOTALL)
-_QUOTED = re.compile(r'\\.|"', re.DOTALL)
+_TEXT = lazy_pattern(r"""(?P<quote>["'])(?P<body>(?:\\.|(?!(?P=quote))[^\\])*)(?P=quote)""", re.DOTALL)
+_QUOTED = lazy_pattern(r'\\.|"', re.DOTALL)
 
 
 class NotMeant(Exception):
@@ -153,7 +154,7 @@ def _requoted(found: re.Match[str]) -> str:
 MADE_UP = "tooltray-"  # the prefix of ids for calls without an id
 MAX_ENCODINGS = 3  # JSON within a JSON text within ...; some models encode once too often
 
-_FENCED = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
+_FENCED = lazy_pattern(r"```[A-Za-z0-9]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
 
 
 def tool_call(call: Mapping[str, object], *, kind: str, id: object, arguments: object) -> MCPToolCall:

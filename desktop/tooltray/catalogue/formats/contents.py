@@ -98,11 +98,6 @@ def as_blocks(
     return blocks
 
 
-def failed(text: str) -> JsonObject:
-    """Returns a result with `isError`, whose text explains the failure to the model."""
-    return {"content": [{"type": "text", "text": text}], "isError": True}
-
-
 def as_json(value: object, *, longest: int | None = None) -> str:
     """Returns a value as JSON within a text for a model.
 

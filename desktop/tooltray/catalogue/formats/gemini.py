@@ -15,6 +15,7 @@ from tooltray.catalogue.formats.contents import Media, as_json
 from tooltray.catalogue.formats.declared import Declared, declared, renamed, with_words
 from tooltray.catalogue.formats.json_schema import Schema, alternatives, both, by_name, either, entries, required, string, target
 from tooltray.catalogue.formats.names import NameMap, NameRule
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.foundation.verbs import JsonObject
 
@@ -26,8 +27,8 @@ ALL_BESIDE = "(The result is shown beside this.)"
 
 class Gemini:
     name = "gemini"
-    tool_names = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII), 64, "tool")  # older models know no other characters
-    argument_names = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII), 64, "argument")
+    tool_names = NameRule(lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII), 64, "tool")  # older models know no other characters
+    argument_names = NameRule(lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII), 64, "argument")
 
     def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
         """Returns the `tools` of a request: one with all functions; an empty list without functions, because the API refuses an

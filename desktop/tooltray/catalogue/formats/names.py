@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.verbs import JsonObject
 
 HASH_DIGITS = 8  # at the end of a changed name, so that two different names never become equal
 
-_CHANGED_RUN = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
-_ALLOWED_START = re.compile(r"[A-Za-z_]", re.ASCII)
+_CHANGED_RUN = lazy_pattern(r"[^A-Za-z0-9_]+", re.ASCII)
+_ALLOWED_START = lazy_pattern(r"[A-Za-z_]", re.ASCII)
 
 
 class NameRule(msgspec.Struct, frozen=True):
@@ -49,8 +50,8 @@ class NameRule(msgspec.Struct, frozen=True):
         return kept if kept and _ALLOWED_START.match(kept) else f"{self.stand_in}_{kept}"
 
 
-PLAIN = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
-ANY_NAME = NameRule(re.compile(r".*", re.DOTALL), 2**31, "name")
+PLAIN = lazy_pattern(r"[A-Za-z0-9_-]+", re.ASCII)
+ANY_NAME = NameRule(lazy_pattern(r".*", re.DOTALL), 2**31, "name")
 """For providers that accept every name."""
 
 
@@ -94,8 +95,8 @@ PREFIX = "mcp"
 MAX_LENGTH = 64  # characters of function names for OpenAI and Anthropic: a session may use either
 HASH_DIGITS = 8
 
-_OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
-_READABLE = re.compile(r"[A-Za-z0-9]", re.ASCII)
+_OTHER_CHARACTERS = lazy_pattern(r"[^A-Za-z0-9_-]+", re.ASCII)
+_READABLE = lazy_pattern(r"[A-Za-z0-9]", re.ASCII)
 
 
 def copilot_names(tools: Iterable[Tool]) -> dict[Tool, str]:

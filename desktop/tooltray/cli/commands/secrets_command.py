@@ -16,8 +16,7 @@ from tooltray.cli.hubs import Hub, any_hub, running_hub
 from tooltray.cli.person import ask_for_passphrase, ask_for_secret, ask_for_secrets, confirmed, is_person_there
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, count
-from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE
-from tooltray.config.secrets.vaults import SecretsLocked
+from tooltray.config.secrets.vaults import PASSPHRASE_VARIABLE, SecretsLocked
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 import uuid
-import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
@@ -354,6 +353,8 @@ def _open(url: str) -> bool:
     """Opens the page; returns whether a browser opens. Text browsers in the terminal are not used, as sign-in pages need more."""
     if sys.platform not in ("win32", "darwin") and not any(os.environ.get(name) for name in _DISPLAYS):
         return False
+    import webbrowser  # knows all browsers
+
     try:
         return webbrowser.open(url)
     except (webbrowser.Error, OSError):

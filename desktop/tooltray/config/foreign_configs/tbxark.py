@@ -12,7 +12,6 @@ The rules that differ from other formats:
 """
 
 import posixpath
-import re
 from collections.abc import Mapping
 from typing import Literal, TypeVar
 from urllib.parse import urlsplit
@@ -23,10 +22,11 @@ from tooltray.config.foreign_configs.config_source import CannotUse, ConfigSourc
 from tooltray.config.settings.expansion import VARIABLE_NAME, has_secret
 from tooltray.config.settings.file_server import Endpoint, FileEntry
 from tooltray.foundation.files.json_places import Value
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 T = TypeVar("T")
-_VARIABLE = re.compile(rf"\$(?:\{{({VARIABLE_NAME.pattern})\}}|({VARIABLE_NAME.pattern}))")
+_VARIABLE = lazy_pattern(rf"\$(?:\{{({VARIABLE_NAME.pattern})\}}|({VARIABLE_NAME.pattern}))")
 
 
 class GoFields:
@@ -114,7 +114,7 @@ def filled_in(text: str, environ: Mapping[str, str]) -> str:
 
 NANOSECONDS = 1_000_000_000
 MAX_PORT = 65535
-_PORT = re.compile("[0-9]{1,5}")
+_PORT = lazy_pattern("[0-9]{1,5}")
 _PORTS = {"": 80, "http": 80, "https": 443}  # what Go uses for an address without a number
 _NOT_USED = ("recursiveLazyLoad", "preloadAll", "hierarchyPath")
 _TYPES = {"sse": "sse", "streamable-http": "http"}

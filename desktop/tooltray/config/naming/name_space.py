@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Literal
 
 from tooltray.config.naming.tool_settings import Tool, as_compared
+from tooltray.foundation.lazy_patterns import lazy_pattern
 
 Naming = Literal["conflict", "always"]
 
@@ -22,8 +23,8 @@ WHOLE_MAX_LENGTH = 128  # of a name in the protocol
 HASH_DIGITS, LONG_HASH_DIGITS = 6, 12
 MIN_SERVER_LENGTH = 8  # of a prefix that has to be shortened, so that it can still be recognised
 
-_VALID = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
-_INVALID_RUN = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
+_VALID = lazy_pattern(r"[A-Za-z0-9_-]+", re.ASCII)
+_INVALID_RUN = lazy_pattern(r"[^A-Za-z0-9_-]+", re.ASCII)
 
 
 class NameSpace:

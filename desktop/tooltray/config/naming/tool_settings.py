@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterable, Iterator
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
-NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # a name that every AI client accepts, as long as published names are
+NAME = lazy_pattern(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # a name that every AI client accepts, as long as published names are
 NAME_IN_WORDS = "1 to 40 of the letters a to z and A to Z, digits, '_' and '-'"
 _MARK = "/"  # between a server and its tool in the key of a chosen name; no server's name contains one
 

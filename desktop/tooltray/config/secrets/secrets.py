@@ -15,14 +15,22 @@ from typing import Any, ClassVar, TypeVar
 
 from tooltray.config.secrets.keyring_vault import UNLOCK, KeyringVault, SystemKeyring, open_system_keyring
 from tooltray.config.secrets.providers import reference_of
-from tooltray.config.secrets.vaults import MemoryVault, SecretBackend, SecretsAbsent, SecretsDenied, SecretsLocked, Vault, missing
+from tooltray.config.secrets.vaults import (
+    PASSPHRASE_VARIABLE,
+    MemoryVault,
+    SecretBackend,
+    SecretsAbsent,
+    SecretsDenied,
+    SecretsLocked,
+    Vault,
+    missing,
+)
 from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.foundation.events import EventBus, SecretsChanged
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 
-PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file without a user to ask; no child may get it
 CALL_TIMEOUT_S = 60.0  # enough time to type a password into the system's prompt
 HANGING_TIMEOUT_S = 3.0  # while a call that timed out still blocks the backend: a verb with many secrets must not wait for each of them
 LIST_TIMEOUT_S = 3.0  # the user looks at a list; if a prompt blocks the backend, the list at least shows that

@@ -11,6 +11,7 @@ from tooltray.foundation.errors import SECRET_MISSING, NotFound, SecretsUnreacha
 from tooltray.foundation.phrases import Phrase
 
 SecretBackend = Literal["keyring", "file", "memory"]
+PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file without a user to ask; no child may get it
 
 
 class SecretsAbsent(SecretsUnreachable):

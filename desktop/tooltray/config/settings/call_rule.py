@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
-
+from tooltray.config.settings.json_kinds import Before, Sized, ValidationError
 from tooltray.config.settings.json_model import JsonModel, in_words, without_null
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 LONGEST_PATH = 512  # characters
@@ -28,8 +28,8 @@ Step = str | None
 """The name of a member; None: each element of a list."""
 ArgumentPath = tuple[Step, ...]
 
-_NAME = re.compile(r'[^.\[\]"\s]+')
-_QUOTED = re.compile(r'\[("(?:[^"\\]|\\.)*")\]')
+_NAME = lazy_pattern(r'[^.\[\]"\s]+')
+_QUOTED = lazy_pattern(r'\[("(?:[^"\\]|\\.)*")\]')
 _EACH = "[*]"
 
 
@@ -85,11 +85,13 @@ PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 """The schemes of addresses, and the port of each that need not be named."""
 USUAL_PORTS = frozenset(PORTS.values())
 
-_PLAIN_WORD = re.compile(r"(?:[A-Za-z0-9_./:@,+=-]|[^\x00-\x7f])+")
-_HOST_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*", re.ASCII)
-_HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f:]+\]|[^\s:/?#@\[\]]+)(?::([0-9]{1,5}))?", re.ASCII)
-_ADDRESS = re.compile(r"([A-Za-z]+)://([^\s/?#@\\]+)((?:/[A-Za-z0-9._~:/?#@!&*+,=%\[\]-]*)?)", re.ASCII)
-_QUERY_ALONE = re.compile(r"([A-Za-z]+)://([^\s/?#@\\]+)(\?[A-Za-z0-9._~:/?!&*+,=%\[\]-]*)", re.ASCII)
+_PLAIN_WORD = lazy_pattern(r"(?:[A-Za-z0-9_./:@,+=-]|[^\x00-\x7f])+")
+_HOST_NAME = lazy_pattern(
+    r"(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*", re.ASCII
+)
+_HOST_AND_PORT = lazy_pattern(r"(\[[0-9A-Fa-f:]+\]|[^\s:/?#@\[\]]+)(?::([0-9]{1,5}))?", re.ASCII)
+_ADDRESS = lazy_pattern(r"([A-Za-z]+)://([^\s/?#@\\]+)((?:/[A-Za-z0-9._~:/?#@!&*+,=%\[\]-]*)?)", re.ASCII)
+_QUERY_ALONE = lazy_pattern(r"([A-Za-z]+)://([^\s/?#@\\]+)(\?[A-Za-z0-9._~:/?!&*+,=%\[\]-]*)", re.ASCII)
 
 
 def is_plain_word(word: str) -> bool:
@@ -188,14 +190,14 @@ def _plain(value: object) -> object:
     return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
-Text = Annotated[StrictStr, Field(max_length=LONGEST_VALUE)]
-Number = Annotated[StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)], BeforeValidator(_plain)]
-Value = Annotated[Text | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)], BeforeValidator(_plain)]
-Listed = Field(min_length=1, max_length=MOST_LISTED)
+Text = Annotated[str, Sized(most=LONGEST_VALUE)]
+Number = Annotated[int | float, Before(_plain)]
+Value = Annotated[Text | bool | int | float, Before(_plain)]
+Listed = Sized(least=1, most=MOST_LISTED)
 
 
 class RulePart(JsonModel):
-    model_config = ConfigDict(extra="forbid")
+    keeps_unknown = False
 
 
 class NumberBounds(RulePart):
@@ -209,13 +211,11 @@ class NumberBounds(RulePart):
     min: Number | None = None
     max: Number | None = None
 
-    @model_validator(mode="after")
-    def _can_be_met(self) -> Self:
+    def _check(self) -> None:
         if self.min is None and self.max is None:
             raise ValueError(Phrase("must have min or max"))
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(Phrase("min is more than max: no number is in it"))
-        return self
 
 
 class Condition(RulePart):
@@ -241,15 +241,14 @@ class Condition(RulePart):
     number: NumberBounds | None = None
     equals: Value | None = None
     one_of: Annotated[tuple[Value, ...], Listed] | None = None
-    optional: StrictBool = False
+    optional: bool = False
 
     @cached_property
     def kind(self) -> str:
         """Returns which of KINDS it is."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
+    def _check(self) -> None:
         if sum(getattr(self, kind) is not None for kind in KINDS) != 1:
             raise ValueError(Phrase("must have exactly one of inside, hosts, command, number, equals and oneOf"))
         if self.command is None and (self.more or self.args):
@@ -264,7 +263,6 @@ class Condition(RulePart):
             raise ValueError(Phrase("command: must be a list of plain words, without spaces or shell characters"))
         if self.args is not None:
             _path(self.args)
-        return self
 
 
 def _path(text: str) -> ArgumentPath:
@@ -285,22 +283,18 @@ class CallRule(RulePart):
         server: of an AI client's rule: only for this server; empty: for all.
     """
 
-    tool: Annotated[Text, Field(min_length=1)]
-    arguments: Annotated[Mapping[str, Condition], Field(max_length=MOST_CONDITIONS), BeforeValidator(without_null)] = Field(
-        default_factory=dict
-    )
-    others: Literal["asked", "any"] | Annotated[tuple[Text, ...], Field(max_length=MOST_LISTED)] = "asked"
+    tool: Annotated[Text, Sized(least=1)]
+    arguments: Annotated[Mapping[str, Condition], Sized(most=MOST_CONDITIONS), Before(without_null)] = {}
+    others: Literal["asked", "any"] | Annotated[tuple[Text, ...], Sized(most=MOST_LISTED)] = "asked"
     server: Text = ""
 
-    @model_validator(mode="after")
-    def _speaks_of_each_once(self) -> Self:
+    def _check(self) -> None:
         paths = [path for path, _ in self.places] + self.other_paths
         if any(each.args is not None and None in (*_path(text), *_path(each.args)) for text, each in self.arguments.items()):
             raise ValueError(Phrase("a command with args cannot be in a list"))
         for place, path in enumerate(paths):
             if any(len(path) <= len(other) and other[: len(path)] == path for other in paths[:place] + paths[place + 1 :]):
                 raise ValueError(Phrase("two paths name the same argument"))
-        return self
 
     @cached_property
     def places(self) -> list[tuple[ArgumentPath, Condition | None]]:
@@ -320,10 +314,10 @@ class CallRule(RulePart):
 
     def members(self) -> dict[str, object]:
         """Returns the rule as a file holds it."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
+        return self.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
 
 
-CallRules = Annotated[tuple[CallRule, ...], Field(max_length=MOST_RULES)]
+CallRules = Annotated[tuple[CallRule, ...], Sized(most=MOST_RULES)]
 
 
 def _names_alone(given: object) -> object:
@@ -332,7 +326,7 @@ def _names_alone(given: object) -> object:
     return given
 
 
-AutoApprove = Annotated[tuple[StrictStr, ...], BeforeValidator(_names_alone)]
+AutoApprove = Annotated[tuple[str, ...], Before(_names_alone)]
 """Rules without arguments, and names of tools."""
 
 

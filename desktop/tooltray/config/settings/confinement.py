@@ -5,18 +5,17 @@ without `files` mean "own", and hosts without `network` mean only those hosts.
 """
 
 import os
-import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, StrictStr, model_validator
-
+from tooltray.config.settings.json_kinds import After
 from tooltray.config.settings.json_model import JsonModel, without_null
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import Files, Net
 
-_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
+_HOST = lazy_pattern(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
 MOST_HOSTS = 200  # of one server; each is compared with each of its requests, and a person reads the list
 MOST_PATHS = 200  # in one list; each is opened when the server starts, which takes 25 ms in all
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
@@ -43,10 +42,10 @@ def _check_number(values: tuple[str, ...], most: int) -> tuple[str, ...]:
     return values
 
 
-NamedPath = Annotated[StrictStr, AfterValidator(_check_path)]
-NamedPaths = Annotated[tuple[NamedPath, ...], AfterValidator(partial(_check_number, most=MOST_PATHS))]
-HostName = Annotated[StrictStr, AfterValidator(_check_host)]
-HostNames = Annotated[tuple[HostName, ...], AfterValidator(partial(_check_number, most=MOST_HOSTS))]
+NamedPath = Annotated[str, After(_check_path)]
+NamedPaths = Annotated[tuple[NamedPath, ...], After(partial(_check_number, most=MOST_PATHS))]
+HostName = Annotated[str, After(_check_host)]
+HostNames = Annotated[tuple[HostName, ...], After(partial(_check_number, most=MOST_HOSTS))]
 
 
 class Confinement(JsonModel):
@@ -61,7 +60,7 @@ class Confinement(JsonModel):
         write: those that it may change, too.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    keeps_unknown = False
 
     files: Files = "open"
     network: Net = "open"
@@ -69,9 +68,8 @@ class Confinement(JsonModel):
     read: NamedPaths = ()
     write: NamedPaths = ()
 
-    @model_validator(mode="before")
     @classmethod
-    def _read_short(cls, data: object) -> object:
+    def _prepared(cls, data: object) -> object:
         if isinstance(data, str):
             return {"files": data}
         if not isinstance(data, Mapping):

@@ -5,7 +5,8 @@ The steps work on the raw document, so that unknown fields stay; the settings fi
 
 from collections.abc import Callable, Mapping
 
-from tooltray.config.settings.json_model import CORRECT_IT, MUST_BE_OBJECT, of_place
+from tooltray.config.settings.json_kinds import MUST_BE_OBJECT
+from tooltray.config.settings.json_model import CORRECT_IT, of_place
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 

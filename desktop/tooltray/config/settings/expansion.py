@@ -14,7 +14,6 @@ Secrets come from a SecretSource, and variables from a mapping of the caller's. 
   `{...}` are text. In a URL and in headers, characters that are not allowed there are percent-encoded.
 """
 
-import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import ClassVar, Protocol
 from urllib.parse import quote
@@ -23,18 +22,19 @@ from tooltray.config.secrets.vaults import SecretMissing, missing
 from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.clients import SessionProject
 
-_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
-_OURS_OR_PROJECT = re.compile(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")
-_LIKE_OURS = re.compile(r"(?<![{$])\{([A-Za-z][A-Za-z0-9_-]{0,39})\}(?!\})")
+_PLACEHOLDER = lazy_pattern(r"\$\{([^}]*)\}")
+_OURS_OR_PROJECT = lazy_pattern(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")
+_LIKE_OURS = lazy_pattern(r"(?<![{$])\{([A-Za-z][A-Za-z0-9_-]{0,39})\}(?!\})")
 _IN_URL = {"project_path": "/", "project_name": ""}  # a name is one segment of a path, or of the host
 _IN_HEADERS = "".join(map(chr, range(0x20, 0x7F)))
-_SECRET = re.compile(r"secret:([^{}]+)")
-VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_VARIABLE = re.compile(rf"({VARIABLE_NAME.pattern})(?::-([^{{}}]*))?")  # a default that contains a brace is half of a nested placeholder
+_SECRET = lazy_pattern(r"secret:([^{}]+)")
+VARIABLE_NAME = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = lazy_pattern(rf"({VARIABLE_NAME.pattern})(?::-([^{{}}]*))?")  # a default that contains a brace is half of a nested placeholder
 
 
 class SecretSource(Protocol):

@@ -5,9 +5,8 @@ No reason quotes a value, since the user may have typed a key into it.
 
 from collections.abc import Collection, Iterator, Mapping
 
-from pydantic import ValidationError
-
-from tooltray.config.settings.json_model import CORRECT_IT, MUST_BE_OBJECT, Path, in_words, places_in_words, printable
+from tooltray.config.settings.json_kinds import MUST_BE_OBJECT, Path, ValidationError
+from tooltray.config.settings.json_model import CORRECT_IT, in_words, printable
 from tooltray.config.settings.server_config import SPELLINGS, MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.json_places import CannotRead, Lines, Value, read
@@ -67,7 +66,7 @@ def read_entry(name: str, entry: object) -> MCPServerConfig:
         return MCPServerConfig.model_validate(entry)
     except ValidationError as error:
         title = Phrase("The entry of server '{server}' cannot be used", server=name)
-        raise UnusableEntry(title, in_words(error), CORRECT_IT, path=places_in_words(error)[0][0]) from None
+        raise UnusableEntry(title, in_words(error), CORRECT_IT, path=error.places[0][0]) from None
 
 
 def read_given_entry(name: str, entry: object) -> MCPServerConfig:
@@ -111,7 +110,7 @@ def check_entry(entry: Mapping[str, object]) -> list[EntryError]:
     try:
         MCPServerConfig.model_validate(entry)
     except ValidationError as error:
-        return [EntryError(reason, _as_spelled(path, entry)) for path, reason in places_in_words(error)]
+        return [EntryError(reason, _as_spelled(path, entry)) for path, reason in error.places]
     return []
 
 

@@ -219,7 +219,7 @@ class McpConfHelper:
         if server is None:
             return await self.edit(server_edits.fields(name, fields))
         if others := sorted(fields.keys() - FileServerSettings.model_fields):
-            spelled = ", ".join(MCPServerConfig.model_fields[field].alias or field for field in others)
+            spelled = ", ".join(MCPServerConfig.model_fields[field].alias for field in others)
             raise TooltrayError(
                 Phrase("'{name}' is not changed", name=name),
                 Phrase("its entry is in {file}", file=server.file),

@@ -14,12 +14,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Annotated, Literal, Self
-
-from pydantic import AfterValidator, BeforeValidator, Field, ModelWrapValidatorHandler, PrivateAttr, StrictBool, StrictStr, model_validator
+from typing import Annotated, ClassVar, Literal, Self
 
 from tooltray.config.settings.call_rule import AutoApprove, CallRules
 from tooltray.config.settings.confinement import OPEN, Confinement
+from tooltray.config.settings.json_kinds import HIDDEN, After, Before, Between
 from tooltray.config.settings.json_model import JsonModel, without_null
 from tooltray.config.settings.tool_override import Tokens, ToolOverride
 from tooltray.foundation.phrases import Phrase
@@ -78,17 +77,17 @@ def plain_number(value: object) -> object:
     return float(value) if isinstance(value, Decimal) else value
 
 
-Word = Annotated[StrictStr, BeforeValidator(_as_written)]
-Words = Annotated[Mapping[str, Word], BeforeValidator(without_null), Field(repr=False)]  # people type keys into these
-GivenMembers = BeforeValidator(without_null)
-Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
-Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
+Word = Annotated[str, Before(_as_written)]
+Words = Annotated[Mapping[str, Word], Before(without_null), HIDDEN]  # people type keys into these
+GivenMembers = Before(without_null)
+Target = Annotated[str | None, Before(_blank_is_absent)]
+Shown = Annotated[str, Before(_text_or_nothing)]  # an odd icon is no reason to lose a server
 
-Folder = Annotated[StrictStr, AfterValidator(_is_absolute)]
-Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
-AtOnce = Annotated[int, Field(ge=1, le=10_000, strict=True)]
-PerMinute = Annotated[int, Field(ge=1, le=100_000, strict=True)]
-Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
+Folder = Annotated[str, After(_is_absolute)]
+Port = Annotated[int, Between(least=0, most=65535)]
+AtOnce = Annotated[int, Between(least=1, most=10_000)]
+PerMinute = Annotated[int, Between(least=1, most=100_000)]
+Seconds = Annotated[float, Before(plain_number), Between(above=0)]
 
 USUAL_RULES = ("read",)
 """The rules of an entry without `autoApprove`."""
@@ -98,7 +97,7 @@ class ToolFilter(JsonModel):
     """Which of a server's tools are published: only those in the list, or all but those. Names are the server's own."""
 
     mode: Literal["allow", "block"]
-    list: tuple[StrictStr, ...] = ()
+    list: tuple[str, ...] = ()
 
 
 class OAuthSettings(JsonModel):
@@ -117,18 +116,17 @@ class OAuthSettings(JsonModel):
         send_resource: whether requests name the server as the `resource` of the tokens (RFC 8707), which some authorization servers refuse.
     """
 
-    enabled: StrictBool = True
+    enabled: bool = True
     client_id: Target = None
-    client_secret: Annotated[Target, Field(repr=False)] = None
-    scopes: Annotated[tuple[StrictStr, ...], BeforeValidator(_split)] = ()
+    client_secret: Annotated[Target, HIDDEN] = None
+    scopes: Annotated[tuple[str, ...], Before(_split)] = ()
     grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
     issuer: Target = None
     redirect_port: Port = 0
-    send_resource: StrictBool = True
+    send_resource: bool = True
 
-    @model_validator(mode="before")
     @classmethod
-    def _read_spellings(cls, data: object) -> object:
+    def _prepared(cls, data: object) -> object:
         if isinstance(data, bool):
             return {"enabled": data}
         if not isinstance(data, Mapping):
@@ -136,13 +134,11 @@ class OAuthSettings(JsonModel):
         theirs = {_OTHER_OAUTH[name]: data[name] for name in _OTHER_OAUTH.keys() & data.keys()}
         return theirs | {name: value for name, value in data.items() if name not in _OTHER_OAUTH}
 
-    @model_validator(mode="after")
-    def _can_sign_in(self) -> Self:
+    def _check(self) -> None:
         if self.grant == "client_credentials" and not (self.client_id and self.client_secret):
             raise ValueError(Phrase("the grant client_credentials needs clientId and clientSecret"))
         if self.client_secret and not self.client_id:
             raise ValueError(Phrase("clientSecret needs clientId"))
-        return self
 
 
 OAUTH_MEMBERS = frozenset({*(field.alias for field in OAuthSettings.model_fields.values()), *_OTHER_OAUTH})
@@ -151,7 +147,7 @@ OAUTH_MEMBERS = frozenset({*(field.alias for field in OAuthSettings.model_fields
 class ServerOptions(JsonModel):
     """`options` of an entry, as another program writes them."""
 
-    lazy_load: StrictBool | None = None
+    lazy_load: bool | None = None
 
 
 class MCPServerConfig(JsonModel):
@@ -186,32 +182,32 @@ class MCPServerConfig(JsonModel):
 
     command: Target = None
     args: tuple[Word, ...] = ()
-    env: Words = Field(default_factory=dict)
+    env: Words = {}
     cwd: Target = None
-    type: Annotated[Transport | None, BeforeValidator(_our_type)] = None
+    type: Annotated[Transport | None, Before(_our_type)] = None
     base_url: Target = None
-    custom_headers: Words = Field(default_factory=dict)
+    custom_headers: Words = {}
     auto_approve: AutoApprove = USUAL_RULES
     call_rules: CallRules = ()
     icons: Shown = ""
     descriptions: Shown = ""
-    disable: StrictBool = False
+    disable: bool = False
     call_timeout: Seconds | None = None
     start_timeout: Seconds | None = None
     tool_filter: ToolFilter | None = None
-    disabled_tools: tuple[StrictStr, ...] = ()
-    disabled_skills: tuple[StrictStr, ...] = ()
+    disabled_tools: tuple[str, ...] = ()
+    disabled_skills: tuple[str, ...] = ()
     isolation: Literal["shared", "session"] = "shared"
     idle_stop: Seconds | None = None
-    direct_start: StrictBool = True
+    direct_start: bool = True
     era: Literal["auto", "legacy", "modern"] = "auto"
     custom_npm_registry: Target = None
     oauth: OAuthSettings | None = None
-    lazy_load: StrictBool | None = None
+    lazy_load: bool | None = None
     options: ServerOptions = ServerOptions()
-    deferred_startup: StrictBool = False
+    deferred_startup: bool = False
     startup_args_template: tuple[Word, ...] | None = None
-    tool_overrides: Annotated[Mapping[str, ToolOverride], GivenMembers] = Field(default_factory=dict)
+    tool_overrides: Annotated[Mapping[str, ToolOverride], GivenMembers] = {}
     label: Shown = ""
     color: Shown = ""
     result_limit: Tokens | None = None
@@ -220,13 +216,12 @@ class MCPServerConfig(JsonModel):
     projects: tuple[Folder, ...] = ()
     confinement: Confinement = OPEN
 
-    _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
+    _spelled: ClassVar[Mapping[str, str]] = {}  # the spellings of SPELLINGS that were given, by field
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _read_spellings(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def _read(cls, data: object) -> Self:
         if not isinstance(data, Mapping):
-            return handler(data)
+            return super()._read(data)
         ours, spelled = dict(data), {}
         for name, spellings in SPELLINGS.items():
             given = {spelling: ours.pop(spelling) for spelling in spellings if data.get(spelling) is not None}
@@ -236,16 +231,18 @@ class MCPServerConfig(JsonModel):
                 raise ValueError(Phrase("{fields} differ; keep one of them", fields=" / ".join(given)))
             for spelling in given:
                 ours[spellings[0]], spelled[name] = given[spelling], spelling
-        config = handler(ours)
-        config._spelled.update(spelled)
+        config = super()._read(ours)
+        vars(config)["_spelled"] = spelled
         return config
 
-    @model_validator(mode="after")
-    def _can_be_started(self) -> Self:
+    def _values(self) -> Iterator[object]:
+        yield from super()._values()
+        yield self._spelled
+
+    def _check(self) -> None:
         reason = next(_why_not_started(self), "")
         if reason:
             raise ValueError(reason)
-        return self
 
     @property
     def transport(self) -> Transport:
@@ -285,7 +282,7 @@ class MCPServerConfig(JsonModel):
 
     def to_entry(self) -> dict[str, object]:
         """Returns the entry as it goes into the file: its given members, in their given spelling."""
-        entry = self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+        entry = self.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
         spellings = {SPELLINGS[name][0]: spelling for name, spelling in self._spelled.items()}
         return {spellings.get(key, key): value for key, value in entry.items()}
 
@@ -310,7 +307,7 @@ def what_runs(config: MCPServerConfig) -> str:
     if config.custom_npm_registry:  # later additions count only if used, so that the hashes of all other servers stay the same
         parts += (config.custom_npm_registry,)
     if config.oauth:
-        parts += (config.oauth.model_dump(mode="json"),)
+        parts += (config.oauth.model_dump(),)
     if config.deferred_startup:
         parts += ("deferred", config.template)
     return json.dumps(parts, sort_keys=True)

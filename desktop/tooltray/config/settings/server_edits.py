@@ -3,11 +3,9 @@
 import copy
 from collections.abc import Mapping, Sequence
 
-from pydantic.alias_generators import to_camel
-from pydantic_core import to_jsonable_python
-
 from tooltray.config.settings.document import Document, Edit, members, part, texts
 from tooltray.config.settings.given_entries import read_entry
+from tooltray.config.settings.json_model import as_json, to_camel
 from tooltray.config.settings.server_config import SPELLINGS
 from tooltray.config.settings.settings_reading import check_counts
 from tooltray.foundation.errors import Conflict, NotFound
@@ -200,4 +198,4 @@ def _set_field(holder: dict[str, object], field: str, value: object) -> None:
         if value is None:
             holder.pop(spelling, None)
         else:
-            holder[spelling] = to_jsonable_python(value, by_alias=True, exclude_none=True)
+            holder[spelling] = as_json(value, by_alias=True, exclude_none=True)

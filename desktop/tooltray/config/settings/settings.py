@@ -7,12 +7,11 @@ back; these models are a view on it, so they cannot lose a field. server_config 
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr
-
 from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.config.settings.call_rule import LONGEST_VALUE, AutoApprove, CallRules
 from tooltray.config.settings.confinement import Confinement
 from tooltray.config.settings.document import CURRENT_VERSION
+from tooltray.config.settings.json_kinds import After, Before, Between, Sized
 from tooltray.config.settings.json_model import JsonModel, printable
 from tooltray.config.settings.server_config import (
     AtOnce,
@@ -31,7 +30,7 @@ from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import AccessChoice
 
-UnixTime = Annotated[float, BeforeValidator(plain_number), Field(ge=0, le=LAST_TIME_S, strict=True, allow_inf_nan=False)]
+UnixTime = Annotated[float, Before(plain_number), Between(least=0, most=LAST_TIME_S)]
 Mode = Literal["everything", "lazy", "search", "automatic"]
 ANY_CLIENT = "*"
 """The key of the settings for every AI client without settings of its own."""
@@ -39,10 +38,8 @@ ANY_SERVER = "/"
 """The key of the choices for all servers of other files. No server can have this name."""
 MOST_SECRET_COMMANDS = 100  # one for each key of a user's
 MOST_COMMAND_WORDS = 64
-SecretCommand = Annotated[
-    tuple[Annotated[StrictStr, Field(max_length=LONGEST_VALUE)], ...], Field(min_length=1, max_length=MOST_COMMAND_WORDS)
-]
-SecretCommands = Annotated[dict[str, SecretCommand], Field(max_length=MOST_SECRET_COMMANDS)]
+SecretCommand = Annotated[tuple[Annotated[str, Sized(most=LONGEST_VALUE)], ...], Sized(least=1, most=MOST_COMMAND_WORDS)]
+SecretCommands = Annotated[Mapping[str, SecretCommand], Sized(most=MOST_SECRET_COMMANDS)]
 
 
 class ApiSettings(JsonModel):
@@ -53,8 +50,8 @@ class ApiSettings(JsonModel):
         trusted: of an older version, and ignored; the user is asked for a replacement.
     """
 
-    enabled: StrictBool = False
-    trusted: StrictBool = False
+    enabled: bool = False
+    trusted: bool = False
 
 
 class HttpSettings(JsonModel):
@@ -66,16 +63,16 @@ class HttpSettings(JsonModel):
         api: what other programs may do at the same address.
     """
 
-    enabled: StrictBool = False
-    host: StrictStr = "127.0.0.1"
+    enabled: bool = False
+    host: str = "127.0.0.1"
     port: Port = 7717
-    require_token: StrictBool = True
+    require_token: bool = True
     api: ApiSettings = ApiSettings()
 
 
 LONGEST_LANGUAGE = 64  # characters of an unknown one that are shown
 LONGEST_SAME_S = 300  # longer approvals are grants with a duration
-SameSeconds = Annotated[int, Field(ge=0, le=LONGEST_SAME_S, strict=True)]
+SameSeconds = Annotated[int, Between(least=0, most=LONGEST_SAME_S)]
 
 
 class ApprovalSettings(JsonModel):
@@ -87,7 +84,7 @@ class ApprovalSettings(JsonModel):
     """
 
     same_for_seconds: SameSeconds = 0
-    flow_guard: StrictBool = False
+    flow_guard: bool = False
 
 
 class ClientSettings(JsonModel):
@@ -104,11 +101,11 @@ class ClientSettings(JsonModel):
     """
 
     mode: Mode | None = None
-    profile: StrictStr | None = None
+    profile: str | None = None
     auto_approve: AutoApprove | None = None
     result_limit: Tokens | None = None
     reads: Literal["text", "structured"] | None = None
-    flow_guard: StrictBool | None = None
+    flow_guard: bool | None = None
     call_rules: CallRules | None = None
 
 
@@ -124,10 +121,10 @@ class PublishSettings(JsonModel):
 
     naming: Literal["conflict", "always"] = "conflict"
     http: HttpSettings = HttpSettings()
-    lazy_load: StrictBool = False
+    lazy_load: bool = False
     mode: Mode | None = None
-    clients: Annotated[Mapping[str, ClientSettings], GivenMembers] = Field(default_factory=dict)
-    feedback: StrictBool = True
+    clients: Annotated[Mapping[str, ClientSettings], GivenMembers] = {}
+    feedback: bool = True
 
     def shows_lazily(self, server: MCPServerConfig) -> bool:
         """Returns whether AI clients without a mode of their own see a server's tools only once they have activated it."""
@@ -144,9 +141,9 @@ class ProfileSettings(JsonModel):
         skills: the only skills by server: their names, or their URIs as the server has them.
     """
 
-    servers: tuple[StrictStr, ...] | None = None
-    tools: Annotated[Mapping[str, tuple[StrictStr, ...]], GivenMembers] = Field(default_factory=dict)
-    skills: Annotated[Mapping[str, tuple[StrictStr, ...]], GivenMembers] = Field(default_factory=dict)
+    servers: tuple[str, ...] | None = None
+    tools: Annotated[Mapping[str, tuple[str, ...]], GivenMembers] = {}
+    skills: Annotated[Mapping[str, tuple[str, ...]], GivenMembers] = {}
     description: Shown = ""
 
 
@@ -163,7 +160,7 @@ class DiscoverySettings(JsonModel):
         registry: the address of another registry of MCP servers than the official one; `false` or an empty text: no registry is used.
     """
 
-    registry: StrictStr | StrictBool | None = None
+    registry: str | bool | None = None
 
 
 class WindowSettings(JsonModel):
@@ -177,15 +174,15 @@ class WindowSettings(JsonModel):
     """
 
     theme: Literal["light", "dark"] | None = None
-    keeps_running: StrictBool = True
-    starts_hidden: StrictBool = False
-    first_steps: StrictBool = False
+    keeps_running: bool = True
+    starts_hidden: bool = False
+    first_steps: bool = False
 
 
 MOST_DAYS = 3650
 MOST_MEGABYTES = 100_000
-MostDays = Annotated[int, Field(gt=0, le=MOST_DAYS, strict=True)]
-MostMegabytes = Annotated[int, Field(gt=0, le=MOST_MEGABYTES, strict=True)]
+MostDays = Annotated[int, Between(above=0, most=MOST_DAYS)]
+MostMegabytes = Annotated[int, Between(above=0, most=MOST_MEGABYTES)]
 
 
 class ActivitySettings(JsonModel):
@@ -200,8 +197,8 @@ class ActivitySettings(JsonModel):
         megabytes: on disk; beyond that the oldest entries are removed.
     """
 
-    line: StrictBool = True
-    contents: StrictBool = False
+    line: bool = True
+    contents: bool = False
     contents_until: Seconds | None = None
     contents_days: MostDays = 7
     days: MostDays = 30
@@ -219,7 +216,7 @@ class TelemetrySettings(JsonModel):
         otlp: the URL of a collector that takes OTLP over HTTP; empty: nothing is sent anywhere.
     """
 
-    otlp: StrictStr = ""
+    otlp: str = ""
 
 
 class ResultSettings(JsonModel):
@@ -239,7 +236,7 @@ class RegistryEntry(JsonModel):
         name: shown for it; its host if empty.
     """
 
-    url: StrictStr
+    url: str
     name: Shown = ""
 
 
@@ -250,27 +247,27 @@ class FileServerSettings(JsonModel):
         is_default: whether it starts with the hub, or with the first session of its project.
     """
 
-    disable: StrictBool | None = None
+    disable: bool | None = None
     auto_approve: AutoApprove | None = None
     call_rules: CallRules | None = None
-    disabled_tools: tuple[StrictStr, ...] | None = None
-    disabled_skills: tuple[StrictStr, ...] | None = None
+    disabled_tools: tuple[str, ...] | None = None
+    disabled_skills: tuple[str, ...] | None = None
     call_timeout: Seconds | None = None
     era: Literal["auto", "legacy", "modern"] | None = None
     isolation: Literal["shared", "session"] | None = None
     idle_stop: Seconds | None = None
-    lazy_load: StrictBool | None = None
+    lazy_load: bool | None = None
     result_limit: Tokens | None = None
     max_calls: AtOnce | None = None
     calls_per_minute: PerMinute | None = None
     tool_overrides: Annotated[Mapping[str, ToolOverride] | None, GivenMembers] = None
     custom_npm_registry: Target = None
     confinement: Confinement | None = None
-    is_default: StrictBool | None = None
+    is_default: bool | None = None
 
     def applied(self, config: MCPServerConfig) -> MCPServerConfig:
         """Returns the entry with the choices in place of its own values."""
-        chosen = {name: getattr(self, name) for name in self.__class__.model_fields if name != "is_default"}
+        chosen = {name: getattr(self, name) for name in self.model_fields if name != "is_default"}
         return config.model_copy(update={name: value for name, value in chosen.items() if value is not None})
 
 
@@ -310,25 +307,25 @@ class Settings(JsonModel):
     """
 
     version: int = CURRENT_VERSION
-    mcp_servers: Mapping[str, MCPServerConfig] = Field(default_factory=dict)
-    default_servers: Annotated[tuple[StrictStr, ...], AfterValidator(_without_repeats)] = ()
-    mcp_enabled: StrictBool = True
+    mcp_servers: Mapping[str, MCPServerConfig] = {}
+    default_servers: Annotated[tuple[str, ...], After(_without_repeats)] = ()
+    mcp_enabled: bool = True
     paused_until: UnixTime = 0.0
     publish: PublishSettings = PublishSettings()
     secrets: SecretSettings = SecretSettings()
-    secret_commands: Annotated[SecretCommands, GivenMembers] = Field(default_factory=dict)
-    auto_detect_npm_registry: StrictBool = True
+    secret_commands: Annotated[SecretCommands, GivenMembers] = {}
+    auto_detect_npm_registry: bool = True
     custom_npm_registry: Target = None
     npm_registries: tuple[RegistryEntry, ...] = ()
-    profiles: Annotated[Mapping[str, ProfileSettings], GivenMembers] = Field(default_factory=dict)
-    allowed_folders: tuple[StrictStr, ...] = ()
-    ready_answers: tuple[StrictStr, ...] = ()
-    hot_reload: StrictBool = True
-    file_servers: Annotated[Mapping[str, FileServerSettings], GivenMembers] = Field(default_factory=dict)
+    profiles: Annotated[Mapping[str, ProfileSettings], GivenMembers] = {}
+    allowed_folders: tuple[str, ...] = ()
+    ready_answers: tuple[str, ...] = ()
+    hot_reload: bool = True
+    file_servers: Annotated[Mapping[str, FileServerSettings], GivenMembers] = {}
     discovery: DiscoverySettings = DiscoverySettings()
-    language: Annotated[StrictStr, AfterValidator(_is_language)] | None = None
+    language: Annotated[str, After(_is_language)] | None = None
     window: WindowSettings = WindowSettings()
-    notifications: Annotated[Mapping[str, StrictBool], GivenMembers] = Field(default_factory=dict)
+    notifications: Annotated[Mapping[str, bool], GivenMembers] = {}
     activity: ActivitySettings = ActivitySettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     results: ResultSettings = ResultSettings()

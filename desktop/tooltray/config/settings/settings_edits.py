@@ -4,12 +4,11 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import get_args, get_origin
 
-from pydantic import ValidationError
-
 from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.config.settings import view_settings
 from tooltray.config.settings.document import NOT_CHANGED, Document, Edit, part
-from tooltray.config.settings.json_model import CORRECT_IT, JsonModel, Path, in_words, printable
+from tooltray.config.settings.json_kinds import Path, ValidationError
+from tooltray.config.settings.json_model import CORRECT_IT, JsonModel, in_words, printable
 from tooltray.config.settings.settings import HttpSettings, Settings
 from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, read_settings
 from tooltray.foundation.errors import Conflict, Problem, TooltrayError, in_one_line
@@ -189,7 +188,7 @@ def _check_are_known(changes: Mapping[str, object]) -> None:
 
 def _unknown(model: type[JsonModel], given: Mapping[str, object], place: str) -> Iterator[str]:
     """Yields the places of values that no setting reads. A removed value need not be known."""
-    fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    fields = {field.alias: field.kind for field in model.model_fields.values()}
     for key, value in given.items():
         if value is not None and key not in fields:
             yield f"{place}{key}"

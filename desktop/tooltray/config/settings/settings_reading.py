@@ -11,12 +11,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
-from pydantic import ValidationError
-from pydantic.alias_generators import to_camel
 
 from tooltray.config.settings.document import NOT_CHANGED, Document, version_of
 from tooltray.config.settings.given_entries import check_name, place_of, printable_name
-from tooltray.config.settings.json_model import CORRECT_IT, Path, joined, of_place, places_in_words, printable
+from tooltray.config.settings.json_kinds import Path, ValidationError
+from tooltray.config.settings.json_model import CORRECT_IT, joined, of_place, printable, to_camel
 from tooltray.config.settings.settings import (
     ANY_CLIENT,
     ANY_SERVER,
@@ -148,7 +147,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
             slips += _without_unusable(given, error)
 
 
-_KEYS = [field.alias or name for name, field in Settings.model_fields.items()]
+_KEYS = [field.alias for field in Settings.model_fields.values()]
 
 
 def _is_name(name: str, reserved: Collection[str], slips: list[Slip]) -> bool:
@@ -170,7 +169,7 @@ def check_counts(document: Document, *parts: Path) -> None:
 def _without_unusable(given: Document, error: ValidationError) -> Iterator[Slip]:
     """Replaces the parts that cannot be read, and yields a slip for each."""
     reasons: dict[Path, list[tuple[Path, str]]] = {}
-    for path, reason in places_in_words(error):
+    for path, reason in error.places:
         reasons.setdefault(path[: len(_pattern(path))], []).append((path, reason))
     for part in [part for part in reasons if part[:-1] in reasons and part[:-1] != ("publish",)]:
         reasons[part[:-1]] += reasons.pop(part)  # a field that restricts nothing falls back together with those that do

@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr
-
+from tooltray.config.settings.json_kinds import After, Before, Between, Sized
 from tooltray.config.settings.json_model import JsonModel
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 LONGEST_TITLE = 200  # characters; clients show one line
@@ -19,7 +19,7 @@ LONGEST_IMAGE = 2**16  # characters of an icon within the settings; 48 kB, a dra
 LEAST_TOKENS = 500  # of a result: the note about the cut takes a part of them
 MOST_TOKENS = 10_000_000  # more than any model reads
 MOST_ICONS, MOST_SIZES = 8, 8
-_SRC = re.compile(r"https://[^\s\"<>\\^`{|}]+|data:image/[^\s\"<>\\^`{|}]+", re.ASCII)
+_SRC = lazy_pattern(r"https://[^\s\"<>\\^`{|}]+|data:image/[^\s\"<>\\^`{|}]+", re.ASCII)
 
 
 def _blank_is_absent(value: object) -> object:
@@ -34,20 +34,20 @@ def _is_icon(src: str) -> str:
     return src
 
 
-Given = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
-Short = Annotated[StrictStr, Field(max_length=LONGEST_TITLE)]
-Tokens = Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, strict=True)]
-Title = Annotated[Short | None, BeforeValidator(_blank_is_absent)]
+Given = Annotated[str | None, Before(_blank_is_absent)]
+Short = Annotated[str, Sized(most=LONGEST_TITLE)]
+Tokens = Annotated[int, Between(least=LEAST_TOKENS, most=MOST_TOKENS)]
+Title = Annotated[Short | None, Before(_blank_is_absent)]
 
 
 class ToolHints(JsonModel):
     """The `annotations` of a tool; a missing one is the server's own."""
 
     title: Title = None
-    read_only_hint: StrictBool | None = None
-    destructive_hint: StrictBool | None = None
-    idempotent_hint: StrictBool | None = None
-    open_world_hint: StrictBool | None = None
+    read_only_hint: bool | None = None
+    destructive_hint: bool | None = None
+    idempotent_hint: bool | None = None
+    open_world_hint: bool | None = None
 
     def members(self) -> Mapping[str, object]:
         """Returns the given members, in the protocol's spelling."""
@@ -61,9 +61,9 @@ class ToolIcon(JsonModel):
         src: its address, or the image itself; programs that show it fetch and run nothing else.
     """
 
-    src: Annotated[StrictStr, AfterValidator(_is_icon)]
+    src: Annotated[str, After(_is_icon)]
     mime_type: Short | None = None
-    sizes: Annotated[tuple[Short, ...], Field(max_length=MOST_SIZES)] | None = None
+    sizes: Annotated[tuple[Short, ...], Sized(most=MOST_SIZES)] | None = None
     theme: Literal["light", "dark"] | None = None
 
     def members(self) -> Mapping[str, object]:
@@ -80,14 +80,14 @@ class ToolOverride(JsonModel):
     """
 
     name: Given = None
-    description: StrictStr | None = None
+    description: str | None = None
     title: Title = None
     annotations: ToolHints | None = None
-    icons: Annotated[tuple[ToolIcon, ...], Field(max_length=MOST_ICONS)] | None = None
+    icons: Annotated[tuple[ToolIcon, ...], Sized(most=MOST_ICONS)] | None = None
     result_limit: Tokens | None = None
     flow: Literal["reads", "sends", "both", "none"] | None = None
 
 
 def _given(model: JsonModel) -> Mapping[str, object]:
     """Returns only the known members; others stay in the settings."""
-    return model.model_dump(by_alias=True, exclude_none=True, include=set(type(model).model_fields))
+    return model.model_dump(by_alias=True, exclude_none=True, exclude=model.model_extra)

@@ -6,10 +6,9 @@ An edit that raises TooltrayError has changed nothing.
 from collections.abc import Mapping
 from typing import get_args
 
-from pydantic import TypeAdapter, ValidationError
-
 from tooltray.config.settings.document import Document, Edit, members, part
 from tooltray.config.settings.given_entries import read_entry
+from tooltray.config.settings.json_kinds import ValidationError
 from tooltray.config.settings.json_model import in_words
 from tooltray.config.settings.settings import Mode, ProfileSettings
 from tooltray.config.settings.settings_reading import check_counts
@@ -201,7 +200,7 @@ def _check_profile(document: Document, name: str) -> None:
 
 def _check_content(name: str, profile: object) -> None:
     try:
-        TypeAdapter(ProfileSettings).validate_python(profile)
+        ProfileSettings.model_validate(profile)
     except ValidationError as error:
         raise TooltrayError(
             Phrase("The profile '{name}' cannot be used", name=name), in_words(error), Phrase("Set it again: tooltray profiles set")

@@ -6,10 +6,9 @@ approval until the field is added here.
 
 from collections.abc import Callable, Collection, Mapping
 
-from pydantic import ValidationError
-
 from tooltray.config.settings.call_rule import CallRule
 from tooltray.config.settings.given_entries import read_entry
+from tooltray.config.settings.json_kinds import ValidationError
 from tooltray.config.settings.server_config import MCPServerConfig, ToolFilter
 from tooltray.config.settings.settings import ClientSettings, ProfileSettings, Settings
 from tooltray.config.settings.tool_override import ToolOverride
@@ -141,7 +140,7 @@ def settings_widen(changes: Mapping[str, object], settings: Settings) -> bool:
     """Returns whether changes of the settings (JSON Merge Patch) let more happen: who gets in over HTTP, which folders servers work in,
     where packages come from, where secrets are kept, whose calls run without asking, what a client sees.
     """
-    known = {field.alias or name for name, field in Settings.model_fields.items()} - HARMLESS_SETTINGS
+    known = {field.alias for field in Settings.model_fields.values()} - HARMLESS_SETTINGS
     return any(_setting_widens(key, value, settings) for key, value in changes.items() if key in known)
 
 

@@ -5,12 +5,12 @@ The functions are pure: the text of a file is passed in. A line begins with "+",
 
 import difflib
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from tooltray.catalogue.definition import COVERED, read_once_named
 from tooltray.consent.approvals.suspicion import visible
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.verbs import JsonMapping
 
 MOST_LINES = 400  # of one diff, and of each side that is compared: comparing takes time, and users read no more
@@ -18,7 +18,7 @@ LONGEST_LINE = 500  # characters
 MOST_EDITS = 50  # of one call
 LINES_AROUND = 3  # unchanged lines around a change
 CUT = " …"  # in the place of omitted lines
-_STARTS_AT_THE_TOP = re.compile(r"@@ -[01][, ]")  # lines before such a part are never left out
+_STARTS_AT_THE_TOP = lazy_pattern(r"@@ -[01][, ]")  # lines before such a part are never left out
 BEFORE_AND_AFTER = (
     ("oldText", "newText"),
     ("old_text", "new_text"),

@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import hmac
 import os
-import re
 import secrets
 import stat
 import sys
@@ -27,6 +26,7 @@ from tooltray.config.secrets.vaults import SecretMissing
 from tooltray.consent.kept_file import Hex, KeptFile, UnixTime
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
@@ -38,7 +38,7 @@ PREFIX = "tooltray_api_"  # lets a person or a secret scanner recognise the toke
 MOST_READ_BYTES = 1024  # bytes; a token has 56, and Tooltray writes no larger file
 OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
-_TOKEN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
+_TOKEN = lazy_pattern(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 
 
 class ApiToken:

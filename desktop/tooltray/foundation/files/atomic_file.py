@@ -4,7 +4,6 @@ Blocks for as long as the disk takes; on the engine's loop, call it with `asynci
 edited_files instead.
 """
 
-import logging
 import os
 import re
 import stat
@@ -12,12 +11,12 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from tempfile import mkstemp
 
+from tooltray.foundation.lazy_loggers import lazy_logger
 from tooltray.foundation.regular_file import check_regular, open_regular
 
 StrPath = str | os.PathLike[str]
-logger = logging.getLogger(__name__)
+logger = lazy_logger(__name__)
 STALE_AFTER_S = 60.0  # a write takes far less; an older temporary file was left by a process that was killed in the middle
 BROKEN = ".broken-"
 _TEMPORARY = re.compile(r"\..+\.(?:(\d+)-)?[a-z0-9_]{8}\.tmp")  # as `write_beside` names them, with the writer's pid
@@ -55,6 +54,8 @@ def write_beside(target: Path, data: bytes, mode: int, owner: tuple[int, int] | 
     Raises:
         OSError: as `write_atomically`; the temporary file is removed.
     """
+    from tempfile import mkstemp  # commands that write nothing can do without its random numbers
+
     descriptor, temporary = mkstemp(dir=target.parent, prefix=f"{_prefix(target)}{os.getpid()}-", suffix=".tmp")
     try:
         with open(descriptor, "wb") as file:

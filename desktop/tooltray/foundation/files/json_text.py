@@ -7,13 +7,13 @@ Python's own `json` loses some of what a file may hold: it turns `1e400` into `I
 import hashlib
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 
 from tooltray.foundation.errors import Conflict
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 MAX_DIGITS = 4000  # Python refuses to read an int of more than 4300 digits; longer ones are kept as Decimal
@@ -33,7 +33,7 @@ _OF_PYTHON = {
     "Illegal trailing comma before end of array": Phrase("there is a comma after the last member"),
 }
 """Messages of the standard library, in our words; the others are rare and stay as they are."""
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
 
 class NotJson(Exception):
@@ -173,7 +173,7 @@ def digest_of(content: object) -> str:
     """Returns the SHA-256 of a JSON value as 64 hex digits. Layout and the order of keys do not matter.
 
     Args:
-        content: what `json.loads` gives, or what pydantic dumps; other objects count as their `str`.
+        content: what `json.loads` gives, or the JSON of a model; other objects count as their `str`.
     """
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -13,7 +13,6 @@ both agree. The rules, in full:
 """
 
 import errno
-import hashlib
 import os
 import re
 import stat
@@ -284,5 +283,7 @@ def _moved(path: Path, reason: str) -> Iterator[Problem]:
 
 def file_stem(server: str) -> str:
     """Returns a readable name for files and folders of a server: valid for every server name, and different for any two of them."""
+    import hashlib  # loads OpenSSL
+
     readable = re.sub(r"[^A-Za-z0-9_]+", "-", server)[:NAME_LENGTH].strip("-") or "server"
     return f"{readable}-{hashlib.sha256(server.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

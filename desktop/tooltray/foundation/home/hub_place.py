@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import logging
 import os
 import socket
 import sys
@@ -11,10 +10,11 @@ from pathlib import Path
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.home.home import ANOTHER_HOME, Home, hint_for
+from tooltray.foundation.lazy_loggers import lazy_logger
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular, read_regular
 
-logger = logging.getLogger(__name__)
+logger = lazy_logger(__name__)
 
 CUT_OFF = Phrase("Its folder `run` was removed, so commands do not reach it. End its process, and start Tooltray again")
 STOP_THERE = f"Stop it there. {ANOTHER_HOME}"

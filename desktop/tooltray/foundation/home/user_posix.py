@@ -18,12 +18,10 @@ socket is in the same folder.
 
 import errno
 import fcntl
-import hashlib
 import os
 import pwd
 import socket
 import stat
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -84,7 +82,9 @@ def make_outside_folder(root: Path, *, is_recorded: bool) -> None:
         if not is_recorded and _is_ours(Path(RUNTIME_FOLDERS, str(os.getuid()))):
             _of_session(root).mkdir(mode=0o700, exist_ok=True)
         if is_recorded or not _is_ours(_of_session(root)):
-            _record(root, tempfile.mkdtemp(prefix="tooltray-", dir=SHARED_FOLDER))
+            from tempfile import mkdtemp
+
+            _record(root, mkdtemp(prefix="tooltray-", dir=SHARED_FOLDER))
     finally:
         os.close(lock)
 
@@ -127,7 +127,9 @@ def _recorded(root: Path) -> Path | None:
 
 def _record(root: Path, folder: str) -> None:
     """Writes the record atomically."""
-    descriptor, temporary = tempfile.mkstemp(dir=root / "run", prefix=".socket-folder.")
+    from tempfile import mkstemp
+
+    descriptor, temporary = mkstemp(dir=root / "run", prefix=".socket-folder.")
     with open(descriptor, "wb") as file:
         file.write(os.fsencode(folder))
     os.replace(temporary, root / RECORD)
@@ -142,6 +144,8 @@ def _of_old_versions(root: Path) -> Path:
 
 
 def _hash_of(root: Path) -> str:
+    import hashlib  # loads OpenSSL, which a command can do without
+
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:_HASH_CHARACTERS]
 
 

@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.catalogue.formats.contents import failed
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind
 from tooltray.foundation.confirm_widening import with_current_asker
@@ -48,12 +47,17 @@ def error_message(reply: Envelope) -> str:
     return str(envelope.load(reply.error).get("message", ""))
 
 
+def _failed(text: str) -> JsonObject:
+    """Returns a result with `isError`, whose text explains the failure to the model."""
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
 def result_of(reply: Envelope) -> JsonObject:
     """Returns the result of a successful reply."""
     try:
         result: JsonObject = envelope.load(reply.result)
     except ValueError:
-        return failed(UNREADABLE)
+        return _failed(UNREADABLE)
     return result
 
 
@@ -97,7 +101,7 @@ class OwnCalls:
         """
         started_at = time.perf_counter()
         reply, record = await self._call(call, project, watched, is_models=is_models)
-        result = failed(error_message(reply)) if reply.error else result_of(reply)
+        result = _failed(error_message(reply)) if reply.error else result_of(reply)
         if record is None:  # the call reached no server
             duration_s = time.perf_counter() - started_at
             sent, got = (len(bytes(dump(each))) for each in (dict(call.arguments), result))

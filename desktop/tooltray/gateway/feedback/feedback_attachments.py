@@ -14,6 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import FeedbackAttachment
 from tooltray.foundation.verbs import JsonObject
@@ -103,7 +104,7 @@ LIMITS = (
     f"{MOST_PIXELS // 10**6} million in all, a file {MOST_FILE_BYTES // MIB} MiB, all together {MOST_BYTES // MIB} MiB; "
     "give the path of a larger file"
 )
-_MIME_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}")  # RFC 6838, section 4.2
+_MIME_TYPE = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}")  # RFC 6838, section 4.2
 _TEXT, _BYTES = "text/plain", "application/octet-stream"  # if no valid type was given
 
 

@@ -5,7 +5,6 @@ Works in a thread and on the result's own bytes. A result within the limit is un
 """
 
 import logging
-import re
 import time
 from collections.abc import Sequence
 
@@ -19,6 +18,7 @@ from tooltray.catalogue.views.known_clients import KnownClients, ResultTerms
 from tooltray.catalogue.views.meta_tools import HubTools
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.gateway.kept_results.result_parts import BLOCK, CONTENT, STRUCTURED, TEXT, ResultPart, page, parts_of, repeated, text_of
@@ -32,7 +32,7 @@ from tooltray.protocol.sessions.session_state import SessionState
 READ_AT_ONCE_BYTES = 2**16  # takes a tenth of a millisecond
 NOTICE_TOKENS = 250  # for the notice about what was cut; it has 150, and as many again for a few parts
 SHORTEST_TOKENS = 50  # of the beginning, however small the limit is
-_HAS_STRUCTURE = re.compile(b'"structuredContent"')
+_HAS_STRUCTURE = lazy_pattern(b'"structuredContent"')
 MOST_NAMED = 20  # parts in these words
 MOST_ALLOWED_CHARACTERS = 500_000  # the largest `anthropic/maxResultSizeChars` that its host accepts
 MAX_CHARACTERS_KEY = "anthropic/maxResultSizeChars"

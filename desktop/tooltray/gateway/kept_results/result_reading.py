@@ -3,7 +3,6 @@
 For another client, or in another project, a handle does not exist.
 """
 
-import re
 from collections.abc import Iterator
 from io import BufferedReader
 
@@ -16,6 +15,7 @@ from tooltray.catalogue.views import meta_tools
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.gateway.kept_results.result_fitting import NOTICE_TOKENS, SHORTEST_TOKENS, project_of
@@ -35,7 +35,7 @@ UNKNOWN = TooltrayError(
 LONGEST_CHARACTER_BYTES = 4
 LONGEST_WORDS = 1000  # characters
 NO_END = 10**15
-_LINES = re.compile(r"\s*(\d{1,15})\s*(-)?\s*(\d{1,15})?\s*")
+_LINES = lazy_pattern(r"\s*(\d{1,15})\s*(-)?\s*(\d{1,15})?\s*")
 _TAKES = "It takes handle and optionally part, offset, and one of lines and grep."
 
 

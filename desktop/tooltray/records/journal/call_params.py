@@ -7,7 +7,6 @@ The trace context is passed on unchanged: nothing that handles a call reads it. 
 protocol has it only in `_meta`. The journal and the export of traces read it when the call has ended.
 """
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -17,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Raw
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.protocol.envelope import NOTHING, load
 
 LONGEST_TARGET = 120  # characters
@@ -32,15 +32,15 @@ TARGETS = ("destination", "destinationpath", "newpath", "dst", "target", "to")
 """Destinations; they count only in a call that also has one of PATHS."""
 ADDRESSES = ("url", "uri", "urls", "href", "link", "endpoint", "host", "hostname", "domain", "website")
 _KNOWN = frozenset((*COMMANDS, *PATHS, *TARGETS, *ADDRESSES))
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_SHORT_OPTION = re.compile(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
+_SHORT_OPTION = lazy_pattern(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET
+_ADDRESS = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
 LONGEST_CONTEXT = 512  # characters of each part of a trace context; W3C lets a tracestate have as many
 TRACE_BELOW_BYTES = 2**20  # of params; reading them all costs the journal's thread a millisecond
 TRACEPARENT = b'"traceparent"'  # nothing else is read without it
 MOST_NAMES = 1_000  # of arguments that are remembered
-TRACE_ID = re.compile(r"[0-9a-f]{32}")
-_TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
+TRACE_ID = lazy_pattern(r"[0-9a-f]{32}")
+_TRACEPARENT = lazy_pattern(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 _OLDEST, _INVALID = "00", "ff"
 
 _Text: TypeAlias = str | int | float | bool | list[Raw] | dict[str, Raw] | None

@@ -13,6 +13,7 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.moments import day_of, days_kept
 from tooltray.foundation.regular_file import open_regular
 
@@ -22,7 +23,7 @@ KEPT_DAYS = 14  # besides today; days with records count, so that a clock that j
 NEWLINE = 0x0A
 LOOKS_AT_CUT_LINE, LOOK_AGAIN_S = 10, 0.02  # a write in progress is seen in parts, and takes long on a busy machine
 
-_NAME = re.compile(r"tooltray-(\d{4}-\d\d-\d\d)(?:-(\d{1,6}))?\.jsonl", re.ASCII)
+_NAME = lazy_pattern(r"tooltray-(\d{4}-\d\d-\d\d)(?:-(\d{1,6}))?\.jsonl", re.ASCII)
 
 MAX_WAITING_BYTES = 2**20
 RETRY_S = 0.05  # for a stderr that the parent process made non-blocking

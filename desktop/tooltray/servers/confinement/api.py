@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from pydantic import ValidationError
-
 from tooltray.config.settings.confinement import Confinement
-from tooltray.config.settings.json_model import in_words, places_in_words, printable
+from tooltray.config.settings.json_kinds import ValidationError
+from tooltray.config.settings.json_model import in_words, printable
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.foundation.confirm_widening import check_unchanged, confirm_widening
@@ -257,7 +256,7 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
 
 def _why(error: ValidationError, given: Mapping[str, object]) -> str:
     """Returns the error for the user who typed the value: it names the value and not its position in a list."""
-    member, *inside = places_in_words(error)[0][0]
+    member, *inside = error.places[0][0]
     values = given.get(str(member))
     if not (isinstance(values, tuple) and len(inside) == 1 and isinstance(inside[0], int)):
         return in_words(error)

@@ -4,7 +4,6 @@ of tools do not pass here.
 
 import asyncio
 import os
-import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from tooltray.config.settings.secret_looks import plain_names
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import Confinements
@@ -40,7 +40,7 @@ KEPT = frozenset(
     }
 )
 """Of the user's environment: user and home, the language, places of runtimes, proxies, certificates and package indexes."""
-_PNPM = re.compile(r"(?:^|[\s/\\])pn(?:pm|px)(?:\.cmd|\.exe)?(?:\s|$)")
+_PNPM = lazy_pattern(r"(?:^|[\s/\\])pn(?:pm|px)(?:\.cmd|\.exe)?(?:\s|$)")
 LANGUAGES = "LC_"  # LC_ALL and the others
 INSTALLERS = ("npm_config_", "uv_", "pip_")  # settings of npm, uv and pip; npm reads them in any case
 WATCHED = Confinement(files="own", network="none")

@@ -225,7 +225,7 @@ def as_written(chosen: Confinement, *, is_of_file: bool) -> JsonObject | None:
     """
     if chosen == Confinement() and not is_of_file:
         return None
-    given = chosen.model_dump(mode="json", by_alias=True)
+    given = chosen.model_dump(by_alias=True)
     if not chosen.hosts and chosen.network == "open":  # hosts without a network would limit the server to them
         del given["network"]
     return {key: value for key, value in given.items() if value}

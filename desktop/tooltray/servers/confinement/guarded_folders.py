@@ -2,13 +2,13 @@
 of a folder again, so a folder that holds one of these is refused as a whole."""
 
 import os
-import re
 import sys
 from collections.abc import Set
 from functools import cached_property, lru_cache
 
 import msgspec
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 KEYS = (
@@ -36,7 +36,7 @@ MORE_PLACES = (
 NO_FOLDERS = ("/var/tmp", "/var/lib", "/var/log", "/run/user", "/dev/shm", "/usr/local", "/usr/share", "/usr/lib")
 SHARED = (".cache", ".config", ".local", ".local/share", ".local/state", ".local/bin", ".local/lib")
 """In the home: shared by too many programs to be opened as a whole."""
-_KEY_FILE = re.compile(
+_KEY_FILE = lazy_pattern(
     r"\.env(\..*)?|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(kdbx|ppk|p12|pfx|jks|keystore|key)|.*key.*\.pem|credentials(\.json)?|\.htpasswd"
 )
 MOST_LISTED = 2_000  # names of a folder that are examined

@@ -8,7 +8,6 @@ import asyncio
 import base64
 import contextlib
 import ipaddress
-import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.servers.confinement.destinations import Address, Destination, HostList, as_address
 from tooltray.servers.confinement.proxy_requests import MAX_HEAD_BYTES, ProxyRequest, written
 
@@ -38,7 +38,7 @@ Resolve = Callable[[str, int], Awaitable[list[Address]]]
 """Gives the addresses of a name, for a port; raises OSError if there are none, or UnicodeError if there can be none."""
 DNS_S = 10.0  # a resolver gives up on one server after 5 s, and asks the next
 CONNECT_S = 10.0  # for one address; the next is tried then
-_MADE = re.compile(rb"HTTP/1\.[01] 2[0-9][0-9][ \r]")
+_MADE = lazy_pattern(rb"HTTP/1\.[01] 2[0-9][0-9][ \r]")
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

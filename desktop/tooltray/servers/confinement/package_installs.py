@@ -9,7 +9,6 @@ temporary files are in a folder inside, which goes with it.
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ import msgspec
 
 from tooltray.foundation.files.atomic_file import read_own
 from tooltray.foundation.files.json_text import digest_of
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.confinement.profiles import MODULES
 from tooltray.servers.confinement.shared_files import SharedFiles
@@ -34,7 +34,7 @@ _EARLIER_CACHES = ("npm-cache", "uv-cache")  # beside the folder of a package, w
 _FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--isolated"})
 _NPX_OPTIONS = {"-p": "package", "--package": "package"}
 _UVX_OPTIONS = {"--from": "from", "--with": "with", "-p": "python", "--python": "python", "-w": "with"}
-_UV_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!].*)?")
+_UV_NAME = lazy_pattern(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!].*)?")
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):

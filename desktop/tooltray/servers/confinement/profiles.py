@@ -17,7 +17,6 @@ import os
 import re
 import shutil
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from glob import glob
@@ -28,6 +27,7 @@ import msgspec
 
 from tooltray.config.settings.confinement import Confinement
 from tooltray.foundation.home.home import file_stem
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.confinement.guarded_folders import GuardedFolders, is_below
 from tooltray.servers.confinement.launch_line import LINUX_READ, MAC_READ, Network, Policy, changeable, leads_through
@@ -116,7 +116,7 @@ _INSTALLED = ("pyvenv.cfg", "lib/node_modules", "lib/python*", "include/node", "
 _PACKAGE = ("package.json", "pyproject.toml", "setup.py", "requirements.txt", "node_modules", "Cargo.toml", "go.mod", "deno.json", ".git")
 _PACKAGES = ("node_modules", "site-packages", "dist-packages")
 _CODE = (".js", ".mjs", ".cjs", ".ts", ".py", ".pyz", ".rb", ".php", ".jar", ".sh", ".dll")
-_SHEBANG = re.compile(rb"#!\s*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?")
+_SHEBANG = lazy_pattern(rb"#!\s*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?")
 MAX_LINE_BYTES = 1024
 MAX_LINKS = 40  # links in a row: the kernel's own limit
 
@@ -271,6 +271,8 @@ def _editable(note: bytes) -> str:
 
 def _names(project: str) -> Iterator[str]:
     """Yields the names that a project gives itself."""
+    import tomllib  # compiles long expressions
+
     try:
         found = tomllib.loads(_bytes(os.path.join(project, "pyproject.toml")).decode(errors="replace"))
     except (ValueError, RecursionError):

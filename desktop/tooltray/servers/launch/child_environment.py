@@ -13,7 +13,6 @@ hub's own environment is not used.
 """
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from msgspec.structs import replace
 
 from tooltray.config.settings.expansion import ResolvedServer
 from tooltray.config.settings.file_server import PROJECT_FOLDER, FileServer
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.servers.launch.program_launch import Launch
 
 MAX_ALIASES = 8  # nvm's aliases may name each other, also in a circle
@@ -38,7 +38,7 @@ _ON_WINDOWS = (  # a variable, and a folder below the one that it names
     *(("LOCALAPPDATA", "Microsoft/WinGet/Links"), ("ProgramData", "chocolatey/bin")),
 )
 Manager = Callable[[Mapping[str, str]], Iterator[Path]]  # folders in which a program may be, most likely first
-_VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?")
+_VERSION = lazy_pattern(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?")
 
 
 def default_folders(environ: Mapping[str, str], *, system: str = sys.platform, root: str = "/") -> list[str]:

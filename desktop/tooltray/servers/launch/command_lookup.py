@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.launch.program_launch import CannotStart
 
@@ -38,7 +39,7 @@ _DOWNLOADING = {  # programs that download or build other programs, by the words
     "nix": frozenset({"run", "shell", "develop"}),
 }
 _PASSES_ON = frozenset({"sh", "bash", "zsh", "dash", "env", "cmd", "powershell", "pwsh", "mise", "nice"})  # the command follows them
-_WORDS = re.compile(r"[\w.+-]+")
+_WORDS = lazy_pattern(r"[\w.+-]+")
 _COMES_WITH = {
     "npx": "Node.js",
     "node": "Node.js",

@@ -18,7 +18,6 @@ another Python is requested. uv resolves anything else at each start, so the pro
 import hashlib
 import json
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -253,6 +252,8 @@ def _is_plain(receipt: Mapping[str, object], name: str) -> bool:
 
 
 def _read_toml(file: Path) -> dict[str, object]:
+    import tomllib  # compiles long expressions
+
     try:
         return tomllib.loads(file.read_bytes().decode())
     except (OSError, ValueError, RecursionError):

@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.config.secrets.vaults import PASSPHRASE_VARIABLE
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread

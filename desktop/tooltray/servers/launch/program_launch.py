@@ -22,6 +22,7 @@ from typing import ClassVar, Protocol
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 
@@ -136,12 +137,12 @@ def restore_limit_for(pid: int) -> None:
 
 MAX_SHIM_BYTES = 16 * 1024
 POWERSHELL = ("powershell.exe", "-NoLogo", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File")
-_PLAIN = re.compile(r"[\w\-./:\\@+,=~]+")
-_UNQUOTABLE = re.compile(r'["%\x00\r\n]')  # these have their meaning also inside quotes
-_SHIM_SCRIPT = re.compile(r'"%_prog%"\s+"%(?:~dp0|dp0%)\\?([^"%]+\.[cm]?js)"\s+%\*', re.IGNORECASE)  # the last line of cmd-shim's files
-_NPM_SCRIPT = re.compile(r'^SET "NP[MX]_CLI_JS=%~dp0\\?([^"%]+\.js)"', re.IGNORECASE | re.MULTILINE)  # npm.cmd and npx.cmd themselves
-_NPM_LAST_LINE = re.compile(r'"%NODE_EXE%" "%NP[MX]_CLI_JS%" %\*', re.IGNORECASE)
-_PROGRAMS = re.compile(r'SET "?_prog=([^"\r\n]*)', re.IGNORECASE)
+_PLAIN = lazy_pattern(r"[\w\-./:\\@+,=~]+")
+_UNQUOTABLE = lazy_pattern(r'["%\x00\r\n]')  # these have their meaning also inside quotes
+_SHIM_SCRIPT = lazy_pattern(r'"%_prog%"\s+"%(?:~dp0|dp0%)\\?([^"%]+\.[cm]?js)"\s+%\*', re.IGNORECASE)  # the last line of cmd-shim's files
+_NPM_SCRIPT = lazy_pattern(r'^SET "NP[MX]_CLI_JS=%~dp0\\?([^"%]+\.js)"', re.IGNORECASE | re.MULTILINE)  # npm.cmd and npx.cmd themselves
+_NPM_LAST_LINE = lazy_pattern(r'"%NODE_EXE%" "%NP[MX]_CLI_JS%" %\*', re.IGNORECASE)
+_PROGRAMS = lazy_pattern(r'SET "?_prog=([^"\r\n]*)', re.IGNORECASE)
 
 
 class ScriptLine(str):

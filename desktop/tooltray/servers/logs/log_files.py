@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.foundation.home.home import file_stem
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.moments import day_of, days_kept
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.activity import START
@@ -29,7 +30,7 @@ MAX_FILE_BYTES = 5 * 2**20  # an editor still opens it
 KEPT_FILES = 2  # of one server: its last 5 to 10 MB of output
 MAX_TOTAL_BYTES = 200 * 2**20  # of all servers together
 KEPT_DAYS = 14  # besides today, as the hub's own log; days on which something was written count
-_NUMBER = re.compile(r"(.+-[0-9a-f]{12})\.(\d{6})\.log", re.ASCII)
+_NUMBER = lazy_pattern(r"(.+-[0-9a-f]{12})\.(\d{6})\.log", re.ASCII)
 
 Skips = Callable[[bytes], bool]
 """Reports that no line in a piece of text can be wanted, so that the piece need not be split into lines."""

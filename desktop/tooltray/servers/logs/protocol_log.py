@@ -6,7 +6,6 @@ and are parsed and masked when they are read.
 
 import asyncio
 import itertools
-import re
 import threading
 import time
 from collections import deque
@@ -15,6 +14,7 @@ from collections.abc import Callable
 import msgspec
 
 from tooltray.foundation.events import EventBus, LogWritten
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.snapshots.activity import MESSAGES, LogFilter, LogLine, LogPage
 from tooltray.protocol import envelope
 from tooltray.protocol.dispatcher import Tap
@@ -30,8 +30,8 @@ MAX_BYTES = 16 * 2**20  # of one server's messages together
 MAX_WAITING_REQUESTS = 1000  # whose replies are matched
 TELL_EVERY_S = 0.25
 HEAD_BYTES = 4096  # of a message that is cut: the part in which its method and id are searched
-_METHOD = re.compile(rb'"method"\s*:\s*"([^"\\]{1,200})"')
-_TOOL = re.compile(rb'"name"\s*:\s*"([^"\\]{1,200})"')
+_METHOD = lazy_pattern(rb'"method"\s*:\s*"([^"\\]{1,200})"')
+_TOOL = lazy_pattern(rb'"name"\s*:\s*"([^"\\]{1,200})"')
 
 
 class _Message(msgspec.Struct, eq=False):

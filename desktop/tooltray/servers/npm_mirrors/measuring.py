@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.hub import RegistryMeasurement
 from tooltray.servers.launch.command_lookup import program_name
@@ -30,7 +31,7 @@ MAX_OWN_PACKAGES = 3  # enough to notice a mirror that lacks what this user need
 _RUNNERS = frozenset({"npx", "pnpx", "bunx"})
 _SWITCHES = frozenset({"-y", "--yes", "-q", "--quiet", "--silent", "--bun", "--prefer-offline", "--prefer-online", "--offline"})
 # a name and perhaps a version; not a path or an address
-_SPEC = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[^/:]*)?")
+_SPEC = lazy_pattern(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[^/:]*)?")
 MAX_FILE_BYTES = 2**20  # a round of ten registries has 2 kB
 NO_TIME_LATER_S = 2.0**35  # a thousand years from now: a date outside the calendar cannot be shown
 
@@ -80,7 +81,7 @@ def _name_in(spec: str) -> str:
     return found[1] if found and not spec.startswith(".") else ""
 
 
-_VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+.*)?")
+_VERSION = lazy_pattern(r"v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+.*)?")
 
 
 def judged(answers: Iterable[Answer], *, packages: Sequence[str]) -> list[Answer]:

@@ -20,6 +20,7 @@ from tooltray.config.settings.server_config import MCPServerConfig, shown_url
 from tooltray.config.settings.settings_edits import npm_registry
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, NpmRegistryChanged
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
@@ -52,7 +53,7 @@ from tooltray.servers.npm_mirrors.measuring import (
 
 UV_VARIABLE, PIP_VARIABLE = "UV_DEFAULT_INDEX", "PIP_INDEX_URL"
 _OWN_INDEX = frozenset({UV_VARIABLE, PIP_VARIABLE, "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL"})
-_NAMES_INDEX = re.compile(rb"^\s*(\[\[(tool\.uv\.)?index\]\]|[a-z-]*index(-url)?\s*=)", re.MULTILINE)
+_NAMES_INDEX = lazy_pattern(rb"^\s*(\[\[(tool\.uv\.)?index\]\]|[a-z-]*index(-url)?\s*=)", re.MULTILINE)
 _MAX_FILE_BYTES = 2**20
 logger = logging.getLogger(__name__)
 

@@ -5,13 +5,13 @@ for servers without metadata (2025-03-26) the server's own origin. All input is 
 """
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.servers.sign_ins.addresses import (
     NEARER,
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 MAX_CHALLENGE_CHARACTERS = 16384  # most HTTP libraries refuse longer headers
 MAX_SCOPES = 200
 INSUFFICIENT_SCOPE = "insufficient_scope"
-_CHALLENGE_PART = re.compile(  # possessive quantifiers: no backtracking, so the time is linear
+_CHALLENGE_PART = lazy_pattern(  # possessive quantifiers: no backtracking, so the time is linear
     r"""(?P<name>[\w!#$%&'*+.^`|~-]++)\s*+=\s*+(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<bare>[^\s,"]*+))|(?P<word>[^\s,]++)"""
 )
-_ESCAPED = re.compile(r"\\(.)")
-_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749, section 3.3
+_ESCAPED = lazy_pattern(r"\\(.)")
+_SCOPE = lazy_pattern(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749, section 3.3
 MAX_ISSUERS = 5  # authorization servers of one MCP server; each costs requests
 REFRESH, OFFLINE = "refresh_token", "offline_access"
 S256 = "S256"  # RFC 7636, section 4.2

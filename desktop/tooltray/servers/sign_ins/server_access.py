@@ -16,6 +16,7 @@ from tooltray.config.settings.expansion import ResolvedServer, resolve
 from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn
 from tooltray.servers.launch.login_shell import LoginShell
@@ -29,7 +30,7 @@ from tooltray.servers.transports.transport import FORBIDDEN, HEADER, NotAuthoriz
 if TYPE_CHECKING:
     from tooltray.servers.sign_ins.aiohttp_web import AiohttpWebClient
 
-_BEARER = re.compile(r"(?:^|,)\s*bearer\b", re.IGNORECASE)
+_BEARER = lazy_pattern(r"(?:^|,)\s*bearer\b", re.IGNORECASE)
 
 
 class Target(HidesFields, frozen=True):
@@ -84,8 +85,8 @@ def target_of(server: str, config: MCPServerConfig, resolved: ResolvedServer, en
 
 def binding_of(config: MCPServerConfig) -> str:
     """Hashes URL and `oauth` as written. Two configs have the same binding exactly if tokens of one may be used for the other."""
-    usual = {"send_resource"} if config.oauth and config.oauth.send_resource else None  # bindings of older versions lack it
-    oauth = config.oauth.model_dump(mode="json", exclude=usual) if config.oauth else None
+    usual = {"send_resource"} if config.oauth and config.oauth.send_resource else set()  # bindings of older versions lack it
+    oauth = config.oauth.model_dump(exclude=usual) if config.oauth else None
     return hashlib.sha256(json.dumps([config.base_url, oauth], sort_keys=True).encode()).hexdigest()[:32]
 
 

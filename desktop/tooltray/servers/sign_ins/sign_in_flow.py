@@ -11,7 +11,6 @@ import hmac
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from html import escape
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -55,6 +54,8 @@ class Page(msgspec.Struct, frozen=True):
 
     def response(self) -> bytes:
         """Returns the whole HTTP response as bytes."""
+        from html import escape  # knows the names of all characters
+
         title, text = escape(self.title), escape(self.text)
         body = (
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'

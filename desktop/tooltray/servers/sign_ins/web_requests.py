@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.verbs import JsonMapping, JsonObject
 
@@ -19,7 +20,7 @@ MASK = "•••"  # replaces a secret
 SHORTEST_SECRET = 4  # characters; a shorter text protects nothing and occurs in every sentence
 
 _ABOUT_RESOURCE = ("invalid_target", "invalid_resource")
-_NAMES_RESOURCE = re.compile(  # Entra: the parameter is unknown, or does not fit the scopes; Auth0: it has no API of this address
+_NAMES_RESOURCE = lazy_pattern(  # Entra: the parameter is unknown, or does not fit the scopes; Auth0: it has no API of this address
     r"AADSTS(?:901002|9010010)\b|\bresource\b['\"`]?\s+(?:\w+\s+)?(?:parameter|indicator)|(?:parameter|indicator)\W+resource\b"
     r"|service not found: https?:",
     re.IGNORECASE,

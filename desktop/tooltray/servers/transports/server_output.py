@@ -6,11 +6,11 @@ second.
 """
 
 import asyncio
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.transports.process_failure import LastWords
 
@@ -20,7 +20,7 @@ LINE_BYTES = 2000  # the kept part of a line
 SEPARATOR = "--- started again"
 STDOUT_MARK = "stdout: "
 LAUNCHER_MARK = "its launcher's own log: "
-_URL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d+)?[^\s'\"<>),]*")
+_URL = lazy_pattern(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d+)?[^\s'\"<>),]*")
 
 
 class ServerOutput:

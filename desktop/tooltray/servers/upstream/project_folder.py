@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import unquote
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 
 MAX_PATH_LENGTH = 4096  # PATH_MAX of Linux; a longer path cannot be opened anyway
@@ -22,9 +23,9 @@ MAX_SHOWN_LENGTH = 120  # of a path that is refused
 HOME_FOLDERS = ("/home", "/Users", "/var/home", "/export/home", "C:\\Users")  # of all users, or of the administrator
 NO_OWNER = -1  # if the system does not report a folder's owner
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, separators of lines
-_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # text that reads in another order than it is written
+_TURNS = lazy_pattern("[\u202a-\u202e\u2066-\u2069]")  # text that reads in another order than it is written
 
-_FILE_URI = re.compile("file:(?://(?:localhost)?)?(/(?!/).*)", re.IGNORECASE | re.DOTALL)  # a bare `#` or `?` is part of a folder's name
+_FILE_URI = lazy_pattern("file:(?://(?:localhost)?)?(/(?!/).*)", re.IGNORECASE | re.DOTALL)  # a bare `#` or `?` is part of a folder's name
 _IN_PATHS = str.maketrans("/\\", "--")
 _NAMES_OF_FOLDERS = (".", "..")  # not names of one folder in particular
 

@@ -28,6 +28,7 @@ import msgspec
 
 from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.home.home import hint_for
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 
@@ -212,8 +213,8 @@ def _remove(path: Path) -> None:
 MAX_NAME_BYTES = 200  # of one part; file systems allow 255, and encryption of folders needs some of them
 MAX_PATH_BYTES = 1024  # of a whole name; macOS allows no more
 MAX_DEPTH = 40  # nested folders; node_modules of real bundles have some 15 levels
-_NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')  # a colon is also a drive letter, or a second stream of a file
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?: *\..*)?", re.IGNORECASE)
+_NOT_ON_WINDOWS = lazy_pattern(r'[<>:"|?*]')  # a colon is also a drive letter, or a second stream of a file
+_DEVICES = lazy_pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?: *\..*)?", re.IGNORECASE)
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 2**20  # a manifest with a hundred tools has 50 KB
 MAX_FILES = 60_000  # node_modules of the largest known bundles have some 20,000

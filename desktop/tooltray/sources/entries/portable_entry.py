@@ -16,15 +16,16 @@ from tooltray.config.settings.secret_looks import KEY_IN_PATH, looks_secret
 from tooltray.foundation.files.json_edit import with_member
 from tooltray.foundation.files.json_places import read
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.verbs import JsonMapping, JsonObject
 
 SHORTEST_KNOWN = 6  # characters of a known value that is searched in other texts; shorter ones occur in harmless words
-_SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)
-_PLACEHOLDER = re.compile(r"\$\{")
+_SCHEME = lazy_pattern(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)
+_PLACEHOLDER = lazy_pattern(r"\$\{")
 _URL_FIELDS = ("url", "baseUrl")
 _ARGUMENT_FIELDS = ("args", "startupArgsTemplate")
 _FILLED_FIELDS = (*_URL_FIELDS, *_ARGUMENT_FIELDS, "env", "headers", "customHeaders", "oauth")  # where placeholders are filled in
-_SECRET_NAME = re.compile(r"\$\{secret:([^{}]+)\}")
+_SECRET_NAME = lazy_pattern(r"\$\{secret:([^{}]+)\}")
 
 
 class PortableEntry(HidesFields, frozen=True):

@@ -28,13 +28,14 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.atomic_file import all_set_aside
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.files.json_places import CannotRead, read
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.snapshots.setup import SecretSnapshot, ServerRemoval, SharedSecret, StoredSecrets
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.servers.sign_ins.tokens import PREFIX
 
-_SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
-_ESCAPED = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[^u])")  # an escaped character in JSON; programs differ in which characters they escape
+_SECRET = lazy_pattern(r"\$\{secret:([^{}]+)\}")
+_ESCAPED = lazy_pattern(r"\\(?:u[0-9A-Fa-f]{4}|[^u])")  # an escaped character in JSON; programs differ in which characters they escape
 
 Names = Mapping[str, Mapping[str, str]]
 """The names in the hub of servers of projects' own files, by the project's folder and the entry's name in the file."""

@@ -50,8 +50,8 @@ def exported_settings(settings: Settings, document: Document, known: Collection[
         document: the settings as written in the file; defaults that are not written there are not exported.
         known: values of secrets, which are removed from the export.
     """
-    readable = settings.model_dump(mode="json", by_alias=True)
-    as_given = settings.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+    readable = settings.model_dump(by_alias=True)
+    as_given = settings.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)
     made: Document = {}
     unreadable = {slip.part for slip in read_settings(document).slips}
     for path in (*WHOLE, *BY_NAME):

@@ -6,9 +6,9 @@ The texts contain names of fields, never values, which may be secrets.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
-from pydantic import BaseModel
 
 from tooltray.config.settings.file_server import FileServer, with_file_servers
+from tooltray.config.settings.json_model import JsonModel
 from tooltray.config.settings.server_config import MCPServerConfig, runs_otherwise
 from tooltray.config.settings.settings import Settings
 from tooltray.consent.approvals.suspicion import visible
@@ -169,14 +169,14 @@ def _fields(old: MCPServerConfig, new: MCPServerConfig, prefix: str) -> Iterator
     return (path for path, _ in _paths(old, new, prefix, ()))
 
 
-def _paths(old: BaseModel, new: BaseModel, prefix: str, besides: tuple[str, ...]) -> Iterator[tuple[str, tuple[object, object]]]:
+def _paths(old: JsonModel, new: JsonModel, prefix: str, besides: tuple[str, ...]) -> Iterator[tuple[str, tuple[object, object]]]:
     """Yields the paths at which two models of one type differ, in the spelling of the file, with both values; descends into members."""
     for name, info in type(new).model_fields.items():
         pair = getattr(old, name), getattr(new, name)
-        path = prefix + (info.alias or name)
+        path = prefix + (info.alias)
         if name in besides or pair[0] == pair[1]:
             continue
-        if isinstance(pair[0], BaseModel) and isinstance(pair[1], BaseModel):
+        if isinstance(pair[0], JsonModel) and isinstance(pair[1], JsonModel):
             yield from _paths(*pair, f"{path}.", ())
         elif isinstance(pair[0], Mapping) and isinstance(pair[1], Mapping):
             yield from _members(*pair, path)

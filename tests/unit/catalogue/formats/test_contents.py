@@ -12,7 +12,6 @@ from tooltray.catalogue.formats.contents import (
     as_blocks,
     as_json,
     as_text,
-    failed,
     is_error,
     pieces,
     size_in_words,
@@ -111,10 +110,11 @@ def test_what_cannot_be_read_is_never_shown() -> None:
 
 
 def test_a_failed_call_is_known_by_its_mark_alone() -> None:
-    assert is_error(responded(failed("no")))
+    failed = {"content": [{"type": "text", "text": "no"}], "isError": True}
+    assert is_error(responded(failed))
     assert not is_error(responded({"content": [], "isError": "yes"}))
     assert not is_error(responded(None))
-    assert as_text(responded(failed("no"))) == "no"
+    assert as_text(responded(failed)) == "no"
 
 
 def test_an_event_has_no_result_to_convert() -> None:

@@ -13,8 +13,16 @@ from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.config.secrets import secrets
 from tooltray.config.secrets.keyring_vault import CHOOSE, NO_SERVICE
-from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE, SecretStore, SecretWorker, take_passphrase
-from tooltray.config.secrets.vaults import MemoryVault, SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked, missing
+from tooltray.config.secrets.secrets import SecretStore, SecretWorker, take_passphrase
+from tooltray.config.secrets.vaults import (
+    PASSPHRASE_VARIABLE,
+    MemoryVault,
+    SecretMissing,
+    SecretsAbsent,
+    SecretsDenied,
+    SecretsLocked,
+    missing,
+)
 from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.foundation.home.home import Home
 

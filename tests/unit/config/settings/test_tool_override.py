@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
+from tooltray.config.settings.json_kinds import ValidationError
 from tooltray.config.settings.tool_override import LONGEST_ADDRESS, LONGEST_IMAGE, LONGEST_TITLE, MOST_ICONS, ToolOverride
 
 ADDRESS, IMAGE = "https://example.org/", "data:image/png;base64,"

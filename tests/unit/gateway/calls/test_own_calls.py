@@ -13,7 +13,6 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, tool
 
-from tooltray.catalogue.formats.contents import failed
 from tooltray.consent.questions import Inbox
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, ToolCallResult
@@ -115,7 +114,7 @@ async def test_a_server_that_dies_in_the_middle_becomes_words(parts: HubParts, p
 
 def test_a_result_that_cannot_be_read_becomes_words() -> None:
     found = result_of(raw(b'{"content":[],"x":' + b"[" * TOO_DEEP + b"]" * TOO_DEEP + b"}"))
-    assert found == failed("The tool's result is nested too deeply to be read.")
+    assert found == {"content": [{"type": "text", "text": "The tool's result is nested too deeply to be read."}], "isError": True}
 
 
 async def test_a_call_that_is_given_up_is_given_up_by_the_server_too(parts: HubParts, program: ScriptedServer) -> None:

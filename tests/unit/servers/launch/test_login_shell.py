@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.set_clock import SetClock
 
-from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.config.secrets.vaults import PASSPHRASE_VARIABLE
 from tooltray.servers.launch import login_shell
 from tooltray.servers.launch.login_shell import without_bundle
 

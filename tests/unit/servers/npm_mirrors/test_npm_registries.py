@@ -46,7 +46,7 @@ class Conf:
         self._bus.publish(ConfigChanged({}, (), True))
 
     async def edit(self, change: Edit) -> None:
-        document = self.settings.model_dump(include={"custom_npm_registry", "auto_detect_npm_registry"}, by_alias=True)
+        document = self.settings.model_dump(by_alias=True)
         change(document)
         now = read_settings(document).settings
         self.change(custom_npm_registry=now.custom_npm_registry, auto_detect_npm_registry=now.auto_detect_npm_registry)

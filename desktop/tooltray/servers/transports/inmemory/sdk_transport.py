@@ -10,8 +10,8 @@ import logging
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -26,6 +26,9 @@ from tooltray.servers.transports.inmemory.streams import Console, FromServer, To
 from tooltray.servers.transports.server_output import ServerOutput, StderrLines, begin_attempt
 from tooltray.servers.transports.transport import ConnectionFailure, Transport, TransportOrder
 
+if TYPE_CHECKING:
+    from importlib import metadata
+
 GROUP = "tooltray.servers"
 SUMMARY_CHARACTERS = 300  # of a package's own summary that are shown
 
@@ -37,7 +40,7 @@ class Offered(msgspec.Struct, frozen=True):
         folder: the folder that has to be on the path of modules before the import; empty: none.
     """
 
-    entry_point: metadata.EntryPoint
+    entry_point: "metadata.EntryPoint"
     package: str
     version: str
     summary: str
@@ -91,6 +94,8 @@ def _by_name(folder: Path | None) -> Mapping[str, list[Offered]]:
 
 def _all(folder: Path | None) -> Iterator[Offered]:
     """Yields all offers. A package that is installed twice counts once, as for an import: the place that is searched first."""
+    from importlib import metadata  # imports the packages of mail and archives, too
+
     seen: set[str] = set()
     searched = [(metadata.distributions(), "")]
     if folder is not None:
@@ -104,7 +109,7 @@ def _all(folder: Path | None) -> Iterator[Offered]:
                     yield offered
 
 
-def _of_package(package: metadata.Distribution, folder: str) -> Iterator[Offered]:
+def _of_package(package: "metadata.Distribution", folder: str) -> Iterator[Offered]:
     try:
         points = [each for each in package.entry_points if each.group == GROUP]
         about = package.metadata.json if points else {}
