@@ -111,7 +111,7 @@ class SecondLooks:
 
 
 async def never() -> bool:
-    """For looks that are about no name: each server is listed."""
+    """Returns False: a look that is about no name lists each server."""
     return False
 
 
