@@ -1,5 +1,5 @@
-"""Starts the parts of a hub, and ends them in reverse, also by itself when it is no longer used (IdleExit). Qt-free: the desktop runs it
-in a worker thread, `tooltray serve` in the main thread.
+"""Starts the parts of a hub, and ends them in reverse; IdleExit ends a hub without users. Qt-free: the desktop runs it in a worker thread,
+`tooltray serve` in the main thread.
 """
 
 import asyncio
