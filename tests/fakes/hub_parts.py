@@ -32,7 +32,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.tasks import Spawn
-from tooltray.gateway.calls.own_calls import Elicitations
+from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.stages import OwnTool
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
 from tooltray.protocol.sessions.session_state import SessionState

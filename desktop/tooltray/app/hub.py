@@ -82,11 +82,12 @@ from tooltray.foundation.moments import SteadyWallClock
 from tooltray.foundation.programs import is_frozen, resource
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import LazyPart
+from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.extensions import ExtensionClaims, ExtensionRoutes
 from tooltray.gateway.calls.listens import ClientListens, ExtensionListens
 from tooltray.gateway.calls.notifications import FollowedResources, Notifications
 from tooltray.gateway.calls.offer_requests import Completion, OfferRequests, SharedState
-from tooltray.gateway.calls.own_calls import Elicitations, OwnCalls, TriesApi
+from tooltray.gateway.calls.own_calls import OwnCalls, TriesApi
 from tooltray.gateway.calls.request_router import AllServers, OneServer, ProjectWaits, RequestRouter
 from tooltray.gateway.calls.stage import Stage
 from tooltray.gateway.calls.stages import OwnTool, SeenServers, ServerUses

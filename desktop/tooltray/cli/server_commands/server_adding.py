@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tooltray.cli.commands.permissions_command import READ, checked_rules, rules_in_words, rules_of_entry
-from tooltray.cli.commands.running import listing_line
 from tooltray.cli.commands.secrets_command import SecretPlace
+from tooltray.cli.commands.status_command import listing_line
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import YES, check_terminal, is_person_there, typed_answer
 from tooltray.cli.server_commands.servers_command import (

@@ -18,9 +18,10 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse, ToolSnapshot
 from tooltray.foundation.verbs import JsonMapping, JsonObject, verb, when_enabled
+from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.notifications import FollowedResources
 from tooltray.gateway.calls.offer_requests import PROMPT, RESOURCE, Completion
-from tooltray.gateway.calls.own_calls import Elicitations, OwnCalls, error_message, result_of
+from tooltray.gateway.calls.own_calls import OwnCalls, error_message, result_of
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head

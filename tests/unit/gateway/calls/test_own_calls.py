@@ -1,4 +1,4 @@
-"""own_calls.py and api.py: calls through the verb `run_tool_call`, and questions of servers to the user."""
+"""own_calls.py, elicitations.py and api.py: calls through the verb `run_tool_call`, and questions of servers to the user."""
 
 import asyncio
 import logging
@@ -18,7 +18,8 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, ToolCallResult
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
-from tooltray.gateway.calls.own_calls import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations, result_of
+from tooltray.gateway.calls.elicitations import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations
+from tooltray.gateway.calls.own_calls import result_of
 from tooltray.protocol import envelope
 from tooltray.protocol.deadlines import TICK_S, DeadlineWheel
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump

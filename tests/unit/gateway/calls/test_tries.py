@@ -15,7 +15,8 @@ from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, Person, ask
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
-from tooltray.gateway.calls.own_calls import Elicitations, ToldProgress, TriesApi, TryCaller
+from tooltray.gateway.calls.elicitations import Elicitations
+from tooltray.gateway.calls.own_calls import ToldProgress, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
 from tooltray.protocol.sessions.caller import Session
