@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from tests.fakes.certificates import Authority
 from tests.fakes.heard import Record
-from tests.fakes.http_server import Hit, answering, connected, message_of, result_of, serving
+from tests.fakes.http_server import VERSION, Hit, answering, connected, message_of, result_of, serving
 from tests.fakes.ports import free_port
 from yarl import URL
 
@@ -180,6 +180,18 @@ async def test_no_user_password_or_query_of_a_url_is_shown() -> None:
 
 
 # trust
+
+
+async def test_cookies_are_kept_for_the_connection() -> None:
+    async def initialize(hit: Hit) -> web.StreamResponse:
+        response = hit.result({"protocolVersion": VERSION, "capabilities": {}})
+        response.set_cookie("node", "seven")
+        return response
+
+    async with serving() as server, connected(server.url) as client:
+        server.on["initialize"] = initialize
+        await client.initialize()
+        assert (await server.hit("notifications/initialized")).headers["Cookie"] == "node=seven"
 
 
 async def test_a_certificate_of_an_unknown_authority_is_refused_with_the_remedy(tmp_path: Path) -> None:
