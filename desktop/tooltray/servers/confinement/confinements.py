@@ -151,14 +151,10 @@ ELSEWHERE = frozenset({"docker", "podman", "nerdctl"})
 """Programs that start containers through the socket of a service, which the sandbox would block."""
 
 
-def nothing(server: str) -> tuple[RefusedThing, ...]:
-    return ()
-
-
 class Confinements:
     """The confinements of all servers. Belongs to the engine's loop."""
 
-    def __init__(self, *, support: Support, refused: Refused = nothing) -> None:
+    def __init__(self, *, support: Support, refused: Refused = lambda server: ()) -> None:
         """
         Args:
             refused: returns the refusals to a server since it started, the latest first.

@@ -258,15 +258,15 @@ def _bytes(file: str) -> bytes:
         return b""
 
 
-def _editable(note: bytes) -> str:
-    """Returns the folder of an editable install; empty for any other install."""
+def _editable(note: bytes) -> str | None:
+    """Returns the folder of an editable install; None for any other install."""
     try:
         found = json.loads(note)
         is_editable, url = found["dir_info"]["editable"] is True, urlsplit(found["url"])
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        return ""
+        return None
     path = unquote(url.path)
-    return path if is_editable and url.scheme == "file" and os.path.isabs(path) and "\0" not in path else ""
+    return path if is_editable and url.scheme == "file" and os.path.isabs(path) and "\0" not in path else None
 
 
 def _names(project: str) -> Iterator[str]:

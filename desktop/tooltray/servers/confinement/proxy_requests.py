@@ -134,15 +134,11 @@ async def relay_tunnel(
     inner: tuple[asyncio.StreamReader, asyncio.StreamWriter], outer: tuple[asyncio.StreamReader, asyncio.StreamWriter]
 ) -> None:
     """Relays until both sides have ended; the end of one side is passed to the other, which may continue to send."""
-    await asyncio.gather(_pump(inner[0], outer[1], inner[1]), _pump(outer[0], inner[1], outer[1]))
+    await asyncio.gather(_pump(inner[0], outer[1]), _pump(outer[0], inner[1]))
 
 
-async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, back: asyncio.StreamWriter) -> None:
-    """Relays one direction to its end.
-
-    Args:
-        back: the way back to the source, which is cut if one of the two is gone, since its data would not be read.
-    """
+async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    """Relays one direction to its end. A side that is gone ends both directions, since each reads from it or writes to it."""
     try:
         while data := await source.read(PIECE_BYTES):
             sink.write(data)
@@ -153,7 +149,6 @@ async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, back: 
             sink.close()
     except OSError:
         sink.transport.abort()
-        back.transport.abort()
 
 
 async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, length: int | None) -> None:

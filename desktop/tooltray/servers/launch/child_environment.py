@@ -144,7 +144,7 @@ def _newest(versions: Path, wanted: str) -> str:
     try:
         installed = [entry.name for entry in versions.iterdir() if _VERSION.fullmatch(entry.name)]
     except OSError:
-        return ""
+        installed = []
     return max((name for name in installed if _numbers(name)[: len(prefix)] == prefix), key=_numbers, default="")
 
 

@@ -276,11 +276,11 @@ def _normalised_or_none(url: str) -> str:
         return ""
 
 
-def _decoded(password: str) -> str:
+def _decoded(password: str) -> str | None:
     try:
         return base64.b64decode(password, validate=True).decode()
     except (binascii.Error, ValueError):
-        return ""
+        return None
 
 
 def _asked_npm(environ: Mapping[str, str], folder: str, timeout_s: float) -> dict[str, str]:

@@ -171,15 +171,15 @@ def command_line(program: str, args: Sequence[str], *, is_file: Callable[[str], 
     return (ScriptLine(" ".join(_for_cmd(each) for each in (program, *args))),)
 
 
-def _shimmed(shim: str, is_file: Callable[[str], bool]) -> tuple[str, ...]:
-    """Returns Node.js and the script that a shim of npm starts; empty if that is not certain."""
+def _shimmed(shim: str, is_file: Callable[[str], bool]) -> tuple[str, ...] | None:
+    """Returns Node.js and the script that a shim of npm starts; None if that is not certain."""
     text, folder = _read(shim), ntpath.dirname(shim)
     found = _NPM_SCRIPT.search(text) if _NPM_LAST_LINE.search(text) else _SHIM_SCRIPT.search(text)
     if found is None or any(ntpath.basename(program.lower()) not in ("node", "node.exe") for program in _PROGRAMS.findall(text)):
-        return ()
+        return None
     script, node = ntpath.normpath(ntpath.join(folder, found[1])), ntpath.join(folder, "node.exe")
     if not is_file(script):
-        return ()
+        return None
     return (node, script) if is_file(node) else ("node.exe", script)
 
 

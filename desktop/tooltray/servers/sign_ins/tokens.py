@@ -45,6 +45,7 @@ PRODUCT = "Tooltray"  # the client name on the authorization server's page
 NONE, BASIC, POST = "none", "client_secret_basic", "client_secret_post"
 _METHODS = (NONE, BASIC, POST)
 _SECRET_METHODS = (BASIC, POST)
+NEVER_AT = 2**53  # an expiry in unix seconds that is no time any more
 BY_HAND = "Register a client there manually, and set oauth.clientId in the server's settings, and oauth.clientSecret if it has one."
 
 
@@ -155,7 +156,7 @@ def _read(server: str, issuer: str, document: JsonMapping, requested: str, redir
     method, ends = document.get("token_endpoint_auth_method", requested), document.get("client_secret_expires_at")
     if not client_id or method not in _METHODS or (method != NONE and not secret):
         raise AuthorizationRefused(server, f"{sanitized(issuer)} returned a registration that this client cannot use", BY_HAND)
-    expires_at = float(ends) if secret and isinstance(ends, int) and 0 < ends < 2**53 else None
+    expires_at = float(ends) if secret and isinstance(ends, int) and 0 < ends < NEVER_AT else None
     return Registration(issuer, client_id, secret if method != NONE else None, method, redirect_uri, expires_at)
 
 

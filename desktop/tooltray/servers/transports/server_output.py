@@ -75,10 +75,10 @@ class ServerOutput:
         """Notes that output arrived, if only part of a line."""
         self.last_at = asyncio.get_running_loop().time()
 
-    def _kept(self, line: bytes | bytearray) -> str:
+    def _kept(self, line: bytes | bytearray) -> str | None:
         text = bytes(line[:LINE_BYTES]).decode(errors="replace").rstrip()
         if not text:
-            return ""
+            return None
         self.touch()
         text = self._mask(text)
         if found := _URL.search(text):

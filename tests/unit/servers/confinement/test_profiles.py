@@ -66,6 +66,8 @@ def test_a_folder_that_is_no_project_of_that_name_does_not_count(tmp_path: Path,
     environment = Environment(tmp_path)
     environment.calls_itself(text)
     assert environment.sources == []
+    (environment.source / "pyproject.toml").unlink()
+    assert environment.sources == []
 
 
 def test_only_a_note_of_an_editable_install_counts(tmp_path: Path) -> None:

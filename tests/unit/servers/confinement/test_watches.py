@@ -125,7 +125,11 @@ async def test_a_server_is_watched_and_runs_as_before_afterwards(servers: Server
     assert now.proposal
     assert now.proposal.hosts == ("192.0.2.1",)
     assert [each.name for each in now.seen] == ["192.0.2.1:443"]
+    watch = watches.begin("s", "program")
     stopped = await watches.stop("s")
+    assert watch
+    assert watch.timer
+    assert watch.timer.cancelling()
     assert (stopped.state, stopped.left_s, stopped.proposal) == ("done", 0.0, now.proposal)
     assert servers.restarted == ["s", "s"]
     assert servers.states == ["watching", "watching"], "it is done when nothing more can be seen of it"
@@ -157,7 +161,11 @@ async def test_a_server_that_was_stopped_meanwhile_stays_stopped(servers: Server
 
 async def test_another_program_of_that_name_is_not_watched(servers: Servers) -> None:
     await servers.watches.start("s", 60.0, "program")
+    watch = servers.watches.begin("s", "program")
     assert servers.watches.begin("s", "another") is None
+    assert watch
+    assert watch.timer
+    assert watch.timer.cancelling()
     assert servers.watches.begin("s", "program") is None, "it is over"
     assert (await servers.watches.get("s")).state == "done"
     await servers.tasks.close()

@@ -63,9 +63,12 @@ async def test_one_that_hangs_is_not_waited_for_where_what_has_left_its_session_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tooltray.servers.launch.program_output.KILLED_WITHIN_S", 0.05)
+    open_files = psutil.Process().num_fds()
     async with asyncio.timeout(PATIENCE_S):
         with pytest.raises(TimeoutError):
             await run("setsid sh -c 'echo $$ > pid; exec sleep 1000' & wait", timeout_s=0.5, cwd=str(tmp_path))
+    await asyncio.sleep(0)  # closes the pipe
+    assert psutil.Process().num_fds() == open_files
     child = int((tmp_path / "pid").read_text())
     os.kill(child, signal.SIGKILL)
     await end_of(child)

@@ -91,6 +91,8 @@ def test_of_many_servers_the_latest_are_kept(path: Path) -> None:
     remembered.note_worked("new", {"NO_PROXY": "x"})
     assert list(remembered.worked)[-1] == "new"
     assert (len(remembered.worked), "0" in remembered.worked) == (MOST_SERVERS, False)
+    remembered.note_worked("2", {"NO_PROXY": "y"})
+    assert (len(remembered.worked), list(remembered.worked)[-1]) == (MOST_SERVERS, "2")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"variables": {"NO_PROXY": 1}, "worked": {}}', '{"variables": {}, "worked": {"a": 1}}'])

@@ -42,11 +42,15 @@ async def test_lines_are_written_together_and_told_of_once(tmp_path: Path) -> No
     await kept.tasks.close()
 
 
-async def test_the_last_lines_are_written_at_the_end(tmp_path: Path) -> None:
+async def test_the_last_lines_are_written_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, timers = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+    call_later = loop.call_later
+    monkeypatch.setattr(loop, "call_later", lambda *given: timers.append(call_later(*given)) or timers[-1])
     kept = Kept(tmp_path)
     kept.keeper.keep("a", "last words")
     kept.keeper.keep("b", "half a pair \ud800")
     await kept.keeper.close()
+    assert [timer.cancelled() for timer in timers] == [True]
     assert "last words" in kept.text("a")
     assert "half a pair" in kept.text("b")
     await kept.keeper.close()

@@ -233,7 +233,8 @@ async def test_closing_it_ends_the_waiting_and_what_is_connected() -> None:
         writer.write(b"GET /callback")
         await writer.drain()
         await browse(at(address, state="another"))  # by then the listener has both connections
-        await listener.close()
+        async with asyncio.timeout(REQUEST_TIMEOUT_S / 2):  # before they would be let go anyway
+            await listener.close()
         with pytest.raises(SignInUnanswered, match="was cancelled"):
             await waiting
         with contextlib.suppress(ConnectionResetError):

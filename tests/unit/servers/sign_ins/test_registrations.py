@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.web_answers import WebAnswers
 
 from tooltray.servers.sign_ins.authorization_servers import ServerMetadata, assumed_metadata
-from tooltray.servers.sign_ins.tokens import Registration, configured, register
+from tooltray.servers.sign_ins.tokens import NEVER_AT, Registration, configured, register
 from tooltray.servers.sign_ins.web_requests import Answer, AuthorizationRefused, AuthorizationUnreachable, NoAuthorizationServer, NoResponse
 
 ISSUER, PLACE, BACK = "https://a.example", "https://a.example/register", "http://127.0.0.1:4321/callback"
@@ -55,7 +55,7 @@ async def test_a_secret_that_is_not_needed_is_not_kept() -> None:
     assert made.client_secret is None
 
 
-@pytest.mark.parametrize("ends", [0, -1, None, "soon", 2**70])
+@pytest.mark.parametrize("ends", [0, -1, None, "soon", NEVER_AT, 2**70])
 async def test_a_secret_lives_for_ever_unless_it_is_said_when_it_ends(ends: Any) -> None:
     told = {"client_id": "c1", "client_secret": "s", "client_secret_expires_at": ends, "token_endpoint_auth_method": "client_secret_post"}
     assert not (await registered(told))[0].is_expired(1e12)

@@ -44,8 +44,8 @@ def _context(places: tuple[tuple[str, int], ...]) -> ssl.SSLContext:
     return context
 
 
-def _changed_at(path: str) -> int:
+def _changed_at(path: str) -> int | None:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
-        return 0
+        return None

@@ -299,23 +299,23 @@ def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: 
             return Phrase("answered with HTTP {status}", status=f"{status} {_clean(reason)}".rstrip())
 
 
-def _text_of(body: bytes, headers: Mapping[str, str]) -> str:
+def _text_of(body: bytes, headers: Mapping[str, str]) -> str | None:
     kind = headers.get("Content-Type", "").lower()
     if not kind.startswith(("text/plain", "application/json", "application/problem+json")):
-        return ""
+        return None
     text = body[: 4 * SHOWN_BODY_CHARACTERS].decode(errors="replace")
     return _clean(_message_in(body) or text)[:SHOWN_BODY_CHARACTERS]
 
 
-def _message_in(body: bytes) -> str:
+def _message_in(body: bytes) -> str | None:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return ""
+        return None
     if isinstance(value, dict) and isinstance(error := value.get("error"), dict):
         value = error
     texts = [value.get(name) for name in ("error_description", "message", "detail", "error")] if isinstance(value, dict) else []
-    return next((each for each in texts if isinstance(each, str)), "")
+    return next((each for each in texts if isinstance(each, str)), None)
 
 
 def _clean(text: str) -> str:

@@ -188,15 +188,15 @@ class SseChannel:
                     await holds(reader.waiting_bytes)
         return Phrase("closed its stream of events")
 
-    def _take(self, event: Event) -> str:
-        """Handles an event and returns why the stream cannot be used; empty if it can."""
+    def _take(self, event: Event) -> str | None:
+        """Handles an event and returns why the stream cannot be used; None if it can."""
         if event.type == "message" and event.data:
             self._dispatcher.receive(event.data)
         elif event.type == "endpoint" and not self._endpoint.done():
             return self._read_endpoint(event)
-        return ""
+        return None
 
-    def _read_endpoint(self, event: Event) -> str:
+    def _read_endpoint(self, event: Event) -> str | None:
         try:
             endpoint = self._connection.url.join(as_written(str(event.data, "utf-8").strip()))
         except ValueError:
@@ -204,7 +204,7 @@ class SseChannel:
         if not is_same_origin(self._connection.url, endpoint):
             return Phrase("wants messages sent to another host, {url}", url=redacted_url(endpoint))
         self._endpoint.set_result(as_ours(self._connection.url, endpoint))
-        return ""
+        return None
 
     # the end
 

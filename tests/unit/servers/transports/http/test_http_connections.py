@@ -9,19 +9,21 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from aiohttp import web
 from tests.fakes.certificates import Authority
 from tests.fakes.heard import Record
-from tests.fakes.http_server import Hit, answering, connected, message_of, result_of, serving
+from tests.fakes.http_server import VERSION, Hit, answering, connected, message_of, result_of, serving
 from tests.fakes.ports import free_port
 from yarl import URL
 
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.http.bodies import Delivery
 from tooltray.servers.transports.http.certificate_trust import tls_context
-from tooltray.servers.transports.http.http_connections import HttpConnection, Reach, is_same_origin, reach
+from tooltray.servers.transports.http.http_connections import HttpConnection, Reach, is_same_origin, reach, read_up_to
 from tooltray.servers.transports.http.http_failures import ExchangeFailed
 from tooltray.servers.transports.transport import Refusal
 
@@ -180,6 +182,27 @@ async def test_no_user_password_or_query_of_a_url_is_shown() -> None:
 
 
 # trust
+
+
+async def test_a_body_is_read_until_it_is_larger_than_it_may_be() -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for piece in (b"abc", b"de", b"f", b"g"):
+            yield piece
+
+    response: Any = SimpleNamespace(content=SimpleNamespace(iter_any=pieces))
+    assert [await read_up_to(response, limit) for limit in (5, 6, 7)] == [b"abcdef", b"abcdefg", b"abcdefg"]
+
+
+async def test_cookies_are_kept_for_the_connection() -> None:
+    async def initialize(hit: Hit) -> web.StreamResponse:
+        response = hit.result({"protocolVersion": VERSION, "capabilities": {}})
+        response.set_cookie("node", "seven")
+        return response
+
+    async with serving() as server, connected(server.url) as client:
+        server.on["initialize"] = initialize
+        await client.initialize()
+        assert (await server.hit("notifications/initialized")).headers["Cookie"] == "node=seven"
 
 
 async def test_a_certificate_of_an_unknown_authority_is_refused_with_the_remedy(tmp_path: Path) -> None:

@@ -113,18 +113,6 @@ async def test_notifications_arrive_in_their_order() -> None:
         assert [hit.message["params"]["number"] for hit in server.of("notifications/count")] == list(range(20))
 
 
-async def test_cookies_are_kept_for_the_connection() -> None:
-    async def initialize(hit: Hit) -> web.StreamResponse:
-        response = hit.result({"protocolVersion": VERSION, "capabilities": {}})
-        response.set_cookie("node", "seven")
-        return response
-
-    async with serving() as server, connected(server.url) as client:
-        server.on["initialize"] = initialize
-        await client.initialize()
-        assert (await server.hit("notifications/initialized")).headers["Cookie"] == "node=seven"
-
-
 async def test_a_large_request_arrives_whole() -> None:
     async with serving() as server, connected(server.url) as client:
         await client.initialize()
