@@ -12,6 +12,7 @@ from tests.fakes.hub_parts import HubParts, hub_parts, one_server, opened, refus
 from tests.fakes.offering import OfferingServer, resource
 from tests.fakes.scripted_server import ScriptedServer, error, raw, text, tool
 
+from tooltray.catalogue.offer import RESOURCES
 from tooltray.foundation.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump, load
 from tooltray.protocol.eras import Era
@@ -154,6 +155,10 @@ async def test_a_resource_that_moves_the_view_of_a_tool_changes_the_list_of_that
         await parts.offers.listed(parts.servers.get("b")).wait()
         assert await views_listed(parts) == ["ui://a/ui%3A%2F%2Fv"]
         assert sorted(each.server for each in parts.heard.of(ToolListChanged)[told:]) == ["a", "b"]
+        second.resources = [resource("ui://w")]
+        second.copy.notify("notifications/resources/list_changed")
+        await parts.heard.until(lambda: [each.key for each in parts.offers.offered(RESOURCES)["b"]] == ["ui://w"])
+        assert await views_listed(parts) == ["ui://v"]
 
 
 async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: Path) -> None:
