@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from tooltray.catalogue.auto_approve import decide
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.offer import RESOURCES
 from tooltray.catalogue.token_counts import counted_size
-from tooltray.catalogue.tool_routes import Entry, Route, called_by_views, listed
+from tooltray.catalogue.tool_routes import Entry, ListTerms, Route, called_by_views, listed
 from tooltray.foundation.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump, load
 from tooltray.protocol.eras import Era
@@ -93,6 +94,27 @@ async def test_tools_that_come_together_with_one_name_are_named_together(tmp_pat
         assert [parts.tools.published_name(parts.tools.routes(server)["t"]) for server in "ab"] == ["a_t", "b_t"]
         for name in ("a_t", "b_t", "u"):
             assert await text_of(parts, name, arguments={"text": name}) == name
+
+
+async def test_clients_that_accept_long_names_get_those_whole_that_fit_and_share_what_is_the_same(tmp_path: Path) -> None:
+    long, longer = "t" * 80, "u" * 90
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("a"), tool(long), tool(longer)))) as parts:
+
+        async def names(room: int) -> list[str]:
+            return [each.name for each in await parts.tools.entries(terms=ListTerms(room=room))]
+
+        assert not parts.tools.are_named
+        short = await names(0)
+        assert parts.tools.are_named
+        assert {long, longer}.isdisjoint(short)
+        assert [await names(room) for room in (79, 80, 89, 90)] == [
+            short,
+            ["a", long, short[2]],
+            ["a", long, short[2]],
+            ["a", long, longer],
+        ]
+        listings = [await parts.tools.listing(terms=ListTerms(room=room)) for room in (0, 79, 80, 89, 90)]
+        assert [one is other for one, other in pairwise(listings)] == [True, False, True, False]
 
 
 async def test_names_are_given_when_somebody_lists_and_kept(tmp_path: Path) -> None:
