@@ -75,16 +75,15 @@ class SecondLooks:
             if ((is_due and may_differ) or self._lists.is_expected(server)) and not server.is_builtin and is_reached(server.name):
                 yield server
 
-    async def look(self, kind: OfferKind, servers: Iterable[ManagedServer], is_found: Callable[[], Awaitable[bool]]) -> bool:
-        """Lists servers again until `is_found` holds, and returns whether it did. Bounded in time."""
+    async def look(self, kind: OfferKind, servers: Iterable[ManagedServer], is_found: Callable[[], Awaitable[bool]]) -> None:
+        """Lists servers again until `is_found` holds. Bounded in time."""
         now = asyncio.get_running_loop().time
         ends_at = now() + self._patience.within_s
         looks = {self._look_at(server, kind) for server in servers}
         while looks and (rest_s := ends_at - now()) > 0:
             done, looks = await asyncio.wait(looks, timeout=rest_s, return_when=asyncio.FIRST_COMPLETED)
             if done and await is_found():
-                return True
-        return False
+                return
 
     def _look_at(self, server: ManagedServer, kind: OfferKind) -> "asyncio.Task[None]":
         key = server, kind

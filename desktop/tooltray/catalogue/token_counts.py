@@ -79,13 +79,12 @@ def counted(texts: Sequence[str]) -> list[int] | None:
     return counts
 
 
-def main() -> int:
+def main() -> None:
     """Counts the texts of a JSON array on standard input; writes a JSON array of their numbers."""
     from tooltray.catalogue.tokenizer import Tokenizer
 
     json.dump(Tokenizer().count(json.load(sys.stdin)), sys.stdout)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,4 +1,4 @@
-"""tool_copies.py, tool_manager.py: what clients of all servers see of a server that offers different things in each era."""
+"""tool_copies.py, tool_manager.py, tool_routes.py: what clients of all servers see of a server that offers different things in each era."""
 
 from pathlib import Path
 from typing import Any

@@ -236,6 +236,10 @@ async def test_a_session_with_one_server_gets_what_that_server_wrote(tmp_path: P
         client = each.parts.client()
         client.state.server = "a"
         assert await linked_by(each.parts, "t", client) == "x://1"
+        for server, uri in (("a", "x://1"), (None, OF_A)):
+            exchange = exchange_of(Envelope(method="tools/call", params=Raw(b'{"name":"t"}')), client, server=server)
+            reply = await each.parts.linking_relay.send_with_retry(each.servers.get("a"), exchange)
+            assert f'"{uri}"'.encode() in bytes(reply.result)
 
 
 @pytest.mark.parametrize("program", [linking(uri="y://1"), OfferingServer()])

@@ -1,6 +1,7 @@
 """resource_uris.py, resource_manager.py"""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, resour
 from tests.fakes.scripted_server import raw, tool
 from tests.fakes.skill_server import SkillServer
 
-from tooltray.catalogue.resource_uris import ResourceUris
+from tooltray.catalogue.resource_uris import PublishedUris, ResourceUris
 from tooltray.foundation.events import ResourceListChanged, ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
 
@@ -128,6 +129,7 @@ def test_servers_that_differ_in_case_alone_are_told_apart_also_by_clients_that_w
     small = [each.replace("ui://%4E", "ui://%4e") for each in published]
     assert [next(uris.targets(each))[0] for each in small] == ["Notes", "notes"]
     assert list(uris.targets("ui://NOTES/ui%3A%2F%2Fv")) == []
+    assert ResourceUris({"Notes": [], "b": ["x://1"]}, {}).published_uri("Notes", "x://1") == "tooltray://Notes/x%3A%2F%2F1"
 
 
 view_uris = st.one_of(
@@ -263,6 +265,16 @@ async def test_a_view_that_a_later_server_has_too_moves_for_both_in_all_lists_an
         assert await parts.uris() == [OF_A, "x://b"]
         told = parts.heard.of(ToolListChanged, ResourceListChanged)[before:]
         assert {ToolListChanged("a"), ResourceListChanged("a"), ToolListChanged("b"), ResourceListChanged("b")} <= set(told)
+
+
+async def test_uris_are_given_anew_only_where_tools_name_other_views(tmp_path: Path) -> None:
+    async with offer_parts(tmp_path, {"s": OfferingServer()}) as parts:
+        published = PublishedUris(offers=parts.offers, bus=parts.parts.bus, skill_uris=parts.parts.skill_uris)
+        states = [published.state]
+        for uris in ((), ("ui://a",), ("ui://a", "ui://a"), ()):
+            published.name_views("s", uris)
+            states.append(published.state)
+        assert [one == other for one, other in pairwise(states)] == [True, False, True, False]
 
 
 async def test_a_view_goes_back_to_its_own_uri_when_it_is_the_only_one_again(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """result_uris.py"""
 
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -84,10 +85,18 @@ def test_results_that_name_nothing_contested_are_not_taken_apart() -> None:
     assert not may_change(json.dumps(many[1:]).encode(), publish)
 
 
-async def test_a_large_reply_is_linked_like_a_small_one_and_an_error_stays() -> None:
-    long = {"type": "text", "text": "a" * READ_AT_ONCE_BYTES}
-    reply = await linked(Envelope(result=dump({"content": [long, LINK]})), publish)
-    assert json.loads(bytes(reply.result)) == {"content": [long, with_known(LINK)]}
+async def test_a_large_reply_is_linked_like_a_small_one_beside_the_event_loop_and_an_error_stays() -> None:
+    linked_in: list[threading.Thread] = []
+
+    def noting(uri: str) -> str:
+        linked_in.append(threading.current_thread())
+        return publish(uri)
+
+    for length, is_beside in ((READ_AT_ONCE_BYTES, True), (1, False)):
+        long = {"type": "text", "text": "a" * length}
+        reply = await linked(Envelope(result=dump({"content": [long, LINK]})), noting)
+        assert json.loads(bytes(reply.result)) == {"content": [long, with_known(LINK)]}
+        assert (linked_in[-1] is not threading.main_thread()) is is_beside
     failed = await linked(Envelope(error=dump({"code": 1, "message": "m", "data": {"uri": "x://1"}})), publish)
     assert json.loads(bytes(failed.error))["data"] == {"uri": "x://1"}
 

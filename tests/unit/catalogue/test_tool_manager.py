@@ -2,19 +2,28 @@
 
 import asyncio
 import json
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server, opened, refusal_of, settled, started, started_parts, text_of, two_servers
 from tests.fakes.offering import OfferingServer, resource
 from tests.fakes.scripted_server import ScriptedServer, error, raw, text, tool
 
+from tooltray.catalogue.auto_approve import decide
+from tooltray.catalogue.definition import read_definition
+from tooltray.catalogue.offer import RESOURCES
+from tooltray.catalogue.token_counts import counted_size
+from tooltray.catalogue.tool_routes import Entry, ListTerms, Route, called_by_views, listed
 from tooltray.foundation.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump, load
 from tooltray.protocol.eras import Era
+from tooltray.protocol.output_schemas import LegacyOutput
 
 # lists
 
@@ -32,14 +41,80 @@ async def test_a_list_waits_for_a_server_that_was_never_listed(tmp_path: Path, s
         assert [each["name"] for each in load(await listing)["tools"]] == ["t"]
 
 
+APP_ONLY, MODEL_ONLY = ({"ui": {"visibility": [each]}} for each in ("app", "model"))
+
+
+async def test_the_size_of_a_servers_tools_is_that_of_those_for_models_as_they_are_published(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"), tool("plain"), tool("v", _meta=APP_ONLY))
+    async with started_parts(tmp_path, **one_server(program, toolOverrides={"t": {"description": "x" * 100}})) as parts:
+        assert [each["name"] for each in load(await parts.tools.listing())["tools"]] == ["plain", "t"]
+        routes = parts.tools.routes("s")
+        assert parts.tools.size("s") == (2, sum(counted_size(routes[name].published(name)) for name in ("t", "plain")))
+
+
+@pytest.mark.parametrize(("meta", "called"), [({"ui/resourceUri": "ui://v"}, {"shows", "plain"}), ({}, set())])
+def test_views_of_a_server_may_call_its_tools_that_are_not_for_models_alone(meta: dict[str, Any], called: set[str]) -> None:
+    tools = (tool("shows", _meta=meta), tool("plain"), tool("m", _meta=MODEL_ONLY))
+    assert called_by_views([read_definition(json.dumps(each).encode()) for each in tools]) == called
+
+
+LISTS: dict[str, Any] = {"type": "array"}
+OUTPUTS = {"plain": None, "none": LegacyOutput(None), "other": LegacyOutput(Raw(b'{"type":"object"}'))}
+
+
+@pytest.mark.parametrize(
+    ("is_output_read", "names", "schemas"),
+    [
+        (lambda output: False, ["plain", "none", "other"], [LISTS, None, {"type": "object"}]),
+        (lambda output: output.schema is None, ["plain", "none", "other"], [LISTS, LISTS, {"type": "object"}]),
+        (lambda output: output.schema is None, ["plain", "none"], None),
+    ],
+)
+def test_legacy_clients_get_output_schemas_that_they_can_read(
+    is_output_read: Callable[[LegacyOutput], bool], names: list[str], schemas: list[Any] | None
+) -> None:
+    entries = []
+    for name in names:
+        definition = replace(read_definition(json.dumps(tool(name, outputSchema=LISTS)).encode()), output=OUTPUTS[name])
+        entries.append(Entry(name, Route("s", definition, decide("s", name, None, ["all"])), definition.raw))
+    made = listed(tuple(entries), is_output_read=is_output_read)
+    assert made.of(Era.MODERN) is made
+    assert [each.get("outputSchema") for each in load(made.listing)["tools"]] == [LISTS] * len(names)
+    legacy = made.of(Era.LEGACY)
+    assert (legacy is made) is (schemas is None)
+    assert schemas is None or [each.get("outputSchema") for each in load(legacy.listing)["tools"]] == schemas
+
+
 # names
 
 
 async def test_tools_that_come_together_with_one_name_are_named_together(tmp_path: Path) -> None:
     async with started_parts(tmp_path, "a", "b", **two_servers(ScriptedServer(tool("t"), tool("u")), ScriptedServer(tool("t")))) as parts:
         assert await parts.listed() == ["a_t", "b_t", "u"]
+        assert [parts.tools.published_name(parts.tools.routes(server)["t"]) for server in "ab"] == ["a_t", "b_t"]
         for name in ("a_t", "b_t", "u"):
             assert await text_of(parts, name, arguments={"text": name}) == name
+
+
+async def test_clients_that_accept_long_names_get_those_whole_that_fit_and_share_what_is_the_same(tmp_path: Path) -> None:
+    long, longer = "t" * 80, "u" * 90
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("a"), tool(long), tool(longer)))) as parts:
+
+        async def names(room: int) -> list[str]:
+            return [each.name for each in await parts.tools.entries(terms=ListTerms(room=room))]
+
+        assert not parts.tools.are_named
+        short = await names(0)
+        assert parts.tools.are_named
+        assert {long, longer}.isdisjoint(short)
+        assert [await names(room) for room in (79, 80, 89, 90)] == [
+            short,
+            ["a", long, short[2]],
+            ["a", long, short[2]],
+            ["a", long, longer],
+        ]
+        listings = [await parts.tools.listing(terms=ListTerms(room=room)) for room in (0, 79, 80, 89, 90)]
+        assert [one is other for one, other in pairwise(listings)] == [True, False, True, False]
 
 
 async def test_names_are_given_when_somebody_lists_and_kept(tmp_path: Path) -> None:
@@ -153,6 +228,10 @@ async def test_a_resource_that_moves_the_view_of_a_tool_changes_the_list_of_that
         await parts.offers.listed(parts.servers.get("b")).wait()
         assert await views_listed(parts) == ["ui://a/ui%3A%2F%2Fv"]
         assert sorted(each.server for each in parts.heard.of(ToolListChanged)[told:]) == ["a", "b"]
+        second.resources = [resource("ui://w")]
+        second.copy.notify("notifications/resources/list_changed")
+        await parts.heard.until(lambda: [each.key for each in parts.offers.offered(RESOURCES)["b"]] == ["ui://w"])
+        assert await views_listed(parts) == ["ui://v"]
 
 
 async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: Path) -> None:

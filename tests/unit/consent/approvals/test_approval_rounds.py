@@ -298,6 +298,19 @@ async def test_a_call_whose_server_asks_more_is_not_asked_about_again(tmp_path: 
         assert "error" in await once_more
 
 
+async def test_a_call_that_its_server_wants_repeated_is_not_asked_about_again(tmp_path: Path) -> None:
+    def wait(copy: Any, params: Any) -> Any:
+        done = text("done") | {"resultType": "complete"}
+        return done if "requestState" in params else {"resultType": "input_required", "requestState": "theirs"}
+
+    async with desk(tmp_path, eras=("modern",)) as here:
+        here.program.calls["write_it"] = wait
+        call = here.calling(is_modern=True)
+        await here.answer("once")
+        again = await here.call(is_modern=True, requestState=(await call)["result"]["requestState"])
+        assert (again["result"]["resultType"], here.questions) == ("complete", 1)
+
+
 @pytest.mark.parametrize("result", [b'{"resultType":7}', b'{"resultType":"complete"}', b'{"a":"' + b"x" * 300_000 + b'"}'])
 async def test_a_modern_call_that_is_over_leaves_no_yes_behind(tmp_path: Path, result: bytes) -> None:
     async with desk(tmp_path, eras=("modern",)) as here:

@@ -442,11 +442,16 @@ def with_project(parts: HubParts, report: ProjectReport | Exception) -> Project:
 
 
 async def test_the_last_block_names_what_started_what_failed_and_the_tools_that_came(made: Made) -> None:
-    program = ScriptedServer(tool("find_symbol"), tool("hidden"))
-    async with made(servers={"serena": entry("p", disabledTools=["hidden"])}, programs={"p": program}) as parts:
+    program = ScriptedServer(
+        tool("find_symbol"), tool("hidden"), tool("not_in_profile"), tool("of_views", _meta={"ui": {"visibility": ["app"]}})
+    )
+    settings = {"profiles": {"few": {"tools": {"serena": ["find_symbol", "hidden", "of_views"]}}}}
+    async with made(servers={"serena": entry("p", disabledTools=["hidden"])}, programs={"p": program}, settings=settings) as parts:
         await parts.presenter.start_server("serena")
+        client = parts.client(name="Claude")
+        client.state.profile = "few"
         project = with_project(parts, ProjectReport(("serena",), (("broken", "exit\x1b[2J code 1"),), "be warned"))
-        result = await Waiting(parts, project_name="shop", project_path="/code/shop").answer()
+        result = await Waiting(parts, client, project_name="shop", project_path="/code/shop").answer()
         assert project.asked.all == [("shop", "/code/shop")]
         assert texts(result) == [
             "Yes",
