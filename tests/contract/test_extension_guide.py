@@ -107,7 +107,7 @@ def add_server_type(copy: Copy) -> None:
         "from tooltray.servers.transports.unix_transport import make_unix",
     )
     copy.replace("config/settings/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
-    copy.insert("config/settings/server_config.py", "    direct_start: StrictBool", "    socket: Target = None")
+    copy.insert("config/settings/server_config.py", "    direct_start: bool", "    socket: Target = None")
     copy.insert("config/settings/server_config.py", "    return json.dumps(parts", "    parts += (config.socket,)", before=True)
     copy.replace(
         "config/settings/server_config.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")'
