@@ -182,7 +182,6 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 
     await asyncio.sleep(0)
-    from tooltray.sources.entries import pasted  # noqa: F401 - what the window is built with
     from tooltray.ui.kit import page_context  # noqa: F401
 
     await asyncio.sleep(0)
@@ -208,11 +207,7 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
 
 def _build_main(parts: Parts) -> "MainWindow":
     """Builds the main window, in the current language."""
-    from tooltray.config.settings.given_entries import read_entry_text
-    from tooltray.sources.entries.pasted import parse_pasted
-    from tooltray.sources.entries.pasted_parts import secret_spans
-    from tooltray.sources.entries.portable_entry import with_new_secrets_moved
-    from tooltray.ui.kit.local_work import LocalWork
+    from tooltray.app.local_work import local_work
     from tooltray.ui.kit.page_context import Presenters
     from tooltray.ui.link.qt_server_manager import QtServerManager
     from tooltray.ui.link.qt_tool_manager import QtToolManager
@@ -223,14 +218,7 @@ def _build_main(parts: Parts) -> "MainWindow":
     window = MainWindow(
         parts.theme,
         presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link), parts.tasks),
-        local=LocalWork(
-            read_pasted=parse_pasted,
-            find_secrets=secret_spans,
-            save_file=write_atomically,
-            read_entry=read_entry_text,
-            move_secrets=with_new_secrets_moved,
-            memory=parts.memory,
-        ),
+        local=local_work(parts.memory),
         wishes=parts.wishes,
         hides_on_close=lambda: Tray.is_available() and parts.appearance.preferences.keeps_running,
     )
