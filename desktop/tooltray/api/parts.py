@@ -6,7 +6,6 @@ by module and imported only on demand, so that the GUI thread and control client
 
 import importlib
 import inspect
-from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     import tooltray.sources.projects.api
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class Api:
     """The parts of the API: the engine's own, or proxies that carry each call to the engine. Names of verbs are unique over all parts."""
 
@@ -77,16 +75,20 @@ class Api:
     audit: "tooltray.records.audit_trail.AuditApi"
     program: "tooltray.api.presenter.program_api.ProgramApi"
 
+    def __init__(self, **parts: Any) -> None:
+        """Takes all of PARTS."""
+        vars(self).update(parts)
 
-PARTS = tuple(field.name for field in fields(Api))
+
+PARTS = tuple(Api.__annotations__)
 
 
 def part_classes() -> dict[str, type]:
     """Returns the class of each part by its name; imports the engine."""
     found: dict[str, type] = {}
-    for field in fields(Api):
-        module, _, name = str(field.type).rpartition(".")
-        found[field.name] = getattr(importlib.import_module(module), name)
+    for part, kind in Api.__annotations__.items():
+        module, _, name = kind.rpartition(".")
+        found[part] = getattr(importlib.import_module(module), name)
     return found
 
 

@@ -9,9 +9,10 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from tooltray.foundation.events import Event, EventBus
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
@@ -23,8 +24,7 @@ V = TypeVar("V")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Kind(Generic[S, V]):
+class Kind(msgspec.Struct, Generic[S, V], frozen=True):
     """The common properties of questions of one kind; `S` is the type of their subject, `V` of the view that the user reads.
 
     Attributes:
