@@ -313,7 +313,6 @@ class ServerManager:
             new.by_project.take_over(old.by_project)
         new.is_used = old.is_used
         self._leaving.append(old)
-        self._to_start.discard(old)
         if was_up and new.refusal is None:
             self._to_start.add(new)
         self._spawn(self._swap(old, new), name=f"replace '{old.name}'")

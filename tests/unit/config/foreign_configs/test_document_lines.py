@@ -54,7 +54,8 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
             '  "v=1",',
             "'''",
             "[no.table.either]",
-            "''', \"w\",",
+            "''',",
+            '  "w",',
             "]",
             '["\\U0001F600 x"]',
             "'lit eral' = 2",
@@ -70,7 +71,7 @@ def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
     assert found[("mcp_servers", "b.c")] == found[("mcp_servers", "b.c", "env")] == 9
     assert found[("mcp_servers", "b.c", "env", "a", "b")] == 10
     assert (found[("list",)], found[("list", "k")], ("list", "w") in found) == (11, 12, False)
-    assert found[("😀 x", "lit eral")] == 19
+    assert found[("😀 x", "lit eral")] == 20
     assert ("no",) not in found
 
 

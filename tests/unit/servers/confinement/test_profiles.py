@@ -136,6 +136,7 @@ def test_own_files_are_the_system_the_program_its_own_folder_and_limits(world: W
     assert (policy.network, policy.private_tmp) == ("all", str(world.state.tmp))
     assert policy.file_bytes
     assert policy.processes
+    assert str(world.state.packages) in policy.read
     assert "/dev/tty" not in (*policy.read, *policy.write)
     assert str(world.state.root) not in policy.write
 

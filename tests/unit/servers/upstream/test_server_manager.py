@@ -183,6 +183,20 @@ async def test_a_server_that_was_stopped_by_hand_is_started_by_hand(parts: HubPa
     assert states(parts) == [ServerState[name] for name in ["STARTING", "RUNNING", "STOPPING", "STOPPED", "STARTING", "RUNNING"]]
 
 
+@pytest.mark.parametrize("is_at_once", [False, True])
+async def test_a_start_by_hand_ends_the_stop_also_for_a_successor(parts: HubParts, is_at_once: bool) -> None:
+    await started(parts)
+    await parts.servers.stop("s")
+    if is_at_once:
+        await parts.servers.start_soon("s")
+    else:
+        await parts.servers.allow_start(parts.servers.get("s"))
+        parts.servers.get("s").start()
+    await parts.heard.event(ServerStarted, count=2)
+    await change(parts, args=["--verbose"])
+    await parts.heard.event(ServerStarted, count=3)
+
+
 async def test_a_restart_is_one_state_until_it_runs_and_tools_stay_listed_meanwhile(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -538,6 +552,19 @@ async def test_a_server_that_does_not_run_is_not_started_by_a_change(tmp_path: P
         await change(parts, args=["--verbose"])
         await parts.ended()
         assert program.copies.all == []
+
+
+async def test_a_server_that_rests_again_after_a_change_is_not_started_by_the_next_one(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program), is_live=False) as parts:
+        await started(parts)
+        await change(parts, args=["--verbose"])
+        await parts.heard.event(ServerStarted, count=2)
+        server = parts.servers.get("s")
+        await server.stop(then=server.idle_state)
+        await change(parts, args=["--quiet"])
+        await parts.ended()
+        assert len(program.copies.all) == 2
 
 
 async def test_a_change_of_what_is_approved_or_shown_restarts_nothing(parts: HubParts, program: ScriptedServer) -> None:
