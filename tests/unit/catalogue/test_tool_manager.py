@@ -91,6 +91,7 @@ def test_legacy_clients_get_output_schemas_that_they_can_read(
 async def test_tools_that_come_together_with_one_name_are_named_together(tmp_path: Path) -> None:
     async with started_parts(tmp_path, "a", "b", **two_servers(ScriptedServer(tool("t"), tool("u")), ScriptedServer(tool("t")))) as parts:
         assert await parts.listed() == ["a_t", "b_t", "u"]
+        assert len({route.mark for route in parts.tools.all_routes()}) == 3
         assert [parts.tools.published_name(parts.tools.routes(server)["t"]) for server in "ab"] == ["a_t", "b_t"]
         for name in ("a_t", "b_t", "u"):
             assert await text_of(parts, name, arguments={"text": name}) == name
