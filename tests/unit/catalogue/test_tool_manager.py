@@ -38,7 +38,7 @@ async def test_a_list_waits_for_a_server_that_was_never_listed(tmp_path: Path, s
         await settled()
         assert not listing.done()
         go_on.set()
-        assert [each["name"] for each in load(await listing)["tools"]] == ["t"]
+        assert [each["name"] for each in load(await listing)["tools"]] == [each.name for each in await parts.tools.entries(server)] == ["t"]
 
 
 APP_ONLY, MODEL_ONLY = ({"ui": {"visibility": [each]}} for each in ("app", "model"))
