@@ -110,7 +110,7 @@ class SecondLooks:
 
 
 async def never() -> bool:
-    """For looks that are about no name: each server is listed."""
+    """Ends no look: each of its servers is listed. For looks that are about no name."""
     return False
 
 
