@@ -43,7 +43,7 @@ async def test_how_much_of_a_result_is_given_at_once_is_chosen_for_a_server_a_to
     ],
 )
 async def test_a_limit_that_means_nothing_is_refused(parts: HubParts, given: dict[str, Any]) -> None:
-    with pytest.raises(TooltrayError, match="must be 500 or more" if given["tokens"] == 7 else None):
+    with pytest.raises(TooltrayError, match="Invalid limit for results.* must be 500 or more" if given["tokens"] == 7 else None):
         await parts.presenter.set_result_limit(**given)
 
 
