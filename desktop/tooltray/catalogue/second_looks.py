@@ -110,7 +110,7 @@ class SecondLooks:
 
 
 async def never() -> bool:
-    """Returns False: a look that is about no name lists each server."""
+    """Ends no look: each of its servers is listed. For looks that are about no name."""
     return False
 
 

@@ -56,14 +56,17 @@ async def test_a_copy_that_announces_other_tools_is_listed_again(tmp_path: Path)
 
 async def test_of_clients_that_show_views_too_and_names_stay_told_apart(tmp_path: Path) -> None:
     shown = tool("show", _meta={"ui": {"resourceUri": "ui://s/view"}})
-    program = in_both_eras(legacy=[tool("both"), shown, tool("search")], modern=[tool("both")])
+    of_views = tool("of_views", _meta={"ui": {"visibility": ["app"]}})
+    program = in_both_eras(legacy=[tool("both"), shown, tool("search"), of_views], modern=[tool("both")])
     other = ScriptedServer(tool("search"))
     async with ready_parts(tmp_path, "other", **lazy(s=program, other=other)) as parts:
         await opened_for_legacy(parts)
         entries = await parts.tools.entries(terms=ListTerms(with_views=True), era=Era.LEGACY)
         assert {(entry.name, entry.route.server) for entry in entries if entry.route.definition.name != "both"} == {
-            *(("show", "s"), ("s_search", "s"), ("other_search", "other"))
+            *(("show", "s"), ("s_search", "s"), ("other_search", "other"), ("of_views", "s"))
         }
+        plain = await parts.tools.entries(era=Era.LEGACY)
+        assert {entry.name for entry in plain if entry.route.server == "s"} == {"both", "show", "s_search"}
 
 
 async def test_a_server_that_offers_the_same_in_both_eras_has_one_list(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ async def test_a_list_waits_for_a_server_that_was_never_listed(tmp_path: Path, s
         await settled()
         assert not listing.done()
         go_on.set()
-        assert [each["name"] for each in load(await listing)["tools"]] == ["t"]
+        assert [each["name"] for each in load(await listing)["tools"]] == [each.name for each in await parts.tools.entries(server)] == ["t"]
 
 
 APP_ONLY, MODEL_ONLY = ({"ui": {"visibility": [each]}} for each in ("app", "model"))
@@ -91,6 +91,7 @@ def test_legacy_clients_get_output_schemas_that_they_can_read(
 async def test_tools_that_come_together_with_one_name_are_named_together(tmp_path: Path) -> None:
     async with started_parts(tmp_path, "a", "b", **two_servers(ScriptedServer(tool("t"), tool("u")), ScriptedServer(tool("t")))) as parts:
         assert await parts.listed() == ["a_t", "b_t", "u"]
+        assert len({route.mark for route in parts.tools.all_routes()}) == 3
         assert [parts.tools.published_name(parts.tools.routes(server)["t"]) for server in "ab"] == ["a_t", "b_t"]
         for name in ("a_t", "b_t", "u"):
             assert await text_of(parts, name, arguments={"text": name}) == name

@@ -1,4 +1,4 @@
-"""tool_costs.py"""
+"""tool_costs.py, api.py"""
 
 import asyncio
 from collections.abc import Sequence

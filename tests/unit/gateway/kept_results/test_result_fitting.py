@@ -132,6 +132,7 @@ async def test_other_contents_stay_if_they_fit_and_are_read_whole_if_not(tmp_pat
         client = owned(parts)
         shown, handle = await cut(parts, client)
         assert shown["content"][:2] == result["content"][:2]
+        assert shown["content"][2].keys() == {"type", "text"}
         assert LARGE.startswith(shown["content"][2]["text"])
         notice = shown["content"][-1]["text"]
         assert "part 3: resource file:///b application/zip" in notice
