@@ -1,7 +1,7 @@
 """What the desktop's start imports before its tray icon and before the first frame of its window: each module costs a millisecond there.
 
-Counts, since times depend on the machine. Whoever needs a few modules more raises a number; what is opened later, such as a sheet, a pane or
-another window, is imported where it is opened.
+Counts, since times depend on the machine. Whoever needs a few modules more raises a number; what is opened later, such as a sheet, a pane
+or another window, is imported where it is opened.
 """
 
 import json
@@ -34,7 +34,7 @@ async def build_and_count(*parts):
 desktop._build_windows = build_and_count
 desktop.run_here(Home(Path(sys.argv[1])), desktop.Opening())
 """
-MOST_FOR_TRAY, MOST_FOR_WINDOW = 105, 230  # of ours
+MOST_FOR_TRAY, MOST_FOR_WINDOW = 105, 152  # of ours
 NOT_FOR_WINDOW = ("pydantic", "tooltray.catalogue", "tooltray.config", "tooltray.protocol", "tooltray.servers", "tooltray.sources")
 
 

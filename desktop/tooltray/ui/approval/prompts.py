@@ -2,7 +2,7 @@
 to allow. Decides nothing."""
 
 import contextlib
-from typing import Generic, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
@@ -12,13 +12,17 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, ConfirmationAsked, ConfirmationEnded
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.approval.approval_window import ApprovalWindow
-from tooltray.ui.approval.asking_window import AskingWindow, R
-from tooltray.ui.approval.call_view import Arguments, answer_call, disk_diff
-from tooltray.ui.approval.confirmation_window import ConfirmationWindow
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import GUARD_MS
+
+if TYPE_CHECKING:  # imported when something waits
+    from tooltray.ui.approval.approval_window import ApprovalWindow
+    from tooltray.ui.approval.asking_window import AskingWindow
+    from tooltray.ui.approval.call_view import Arguments
+    from tooltray.ui.approval.confirmation_window import ConfirmationWindow
+
+R = TypeVar("R", bound=ApprovalSnapshot | ConfirmationSnapshot)
 
 
 class Prompt(QObject, Generic[R]):
@@ -40,7 +44,7 @@ class Prompt(QObject, Generic[R]):
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 
     @property
-    def window(self) -> AskingWindow[R] | None:
+    def window(self) -> "AskingWindow[R] | None":
         """The window that is open now, or None."""
         return self._window
 
@@ -58,7 +62,7 @@ class Prompt(QObject, Generic[R]):
 
     # what a subclass defines
 
-    def _make_window(self) -> AskingWindow[R]:
+    def _make_window(self) -> "AskingWindow[R]":
         raise NotImplementedError
 
     async def _send(self, id: str, answer: object) -> None:
@@ -105,7 +109,7 @@ class Prompt(QObject, Generic[R]):
         else:
             self.close()
 
-    def _opened(self) -> AskingWindow[R]:
+    def _opened(self) -> "AskingWindow[R]":
         if self._window is None:
             self._window = self._make_window()
             self._window.answered.connect(self._on_answered)
@@ -154,11 +158,15 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
         if id in self._requests and not self._answering:
             self._on_answered(id, (answer, None))
 
-    def _make_window(self) -> ApprovalWindow:
+    def _make_window(self) -> "ApprovalWindow":
+        from tooltray.ui.approval.approval_window import ApprovalWindow
+
         return ApprovalWindow(self._theme, hub=self._hub, tasks=self._tasks, guard_ms=self._guard_ms)
 
     async def _send(self, id: str, answer: object) -> None:
-        choice, arguments = cast(tuple[str, Arguments | None], answer)
+        from tooltray.ui.approval.call_view import answer_call
+
+        choice, arguments = cast("tuple[str, Arguments | None]", answer)
         await answer_call(self._hub, id, choice, arguments)
         self._drop(id)
 
@@ -194,6 +202,8 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
 
     async def _compare(self, request: ApprovalSnapshot) -> None:
         """Shows how the file on disk would change, if the call still waits."""
+        from tooltray.ui.approval.call_view import disk_diff
+
         diff = await disk_diff(self._hub, request)
         if (now := self._requests.get(request.id)) is not None and diff and diff != now.diff:
             self._on_asked(replace(now, diff=diff))
@@ -211,7 +221,9 @@ class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
         hub.on(ConfirmationAsked, lambda news: self._on_asked(news.request), self)
         hub.on(ConfirmationEnded, lambda news: self._drop(news.id), self)
 
-    def _make_window(self) -> ConfirmationWindow:
+    def _make_window(self) -> "ConfirmationWindow":
+        from tooltray.ui.approval.confirmation_window import ConfirmationWindow
+
         return ConfirmationWindow(self._theme, guard_ms=self._guard_ms)
 
     async def _send(self, id: str, answer: object) -> None:

@@ -14,7 +14,6 @@ from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
@@ -37,6 +36,8 @@ class QuestionPanel(Surface):
     copy_requested = Signal(str)
 
     def __init__(self, theme: Theme, question: ElicitationSnapshot) -> None:
+        from tooltray.ui.schema_form.schema_form import SchemaForm
+
         super().__init__(theme, "surface.raised", "border", "xl")
         self.question = question
         self._is_settled = False

@@ -6,6 +6,7 @@ not outlive the hub either, and the window shows that drafts last only as long a
 import contextlib
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -15,10 +16,12 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import FeedbackAsked, FeedbackEnded
 from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.feedback.feedback_window import Draft, FeedbackWindow
 from tooltray.ui.kit.background import Work, run_action
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
+
+if TYPE_CHECKING:  # imported when an AI client reports
+    from tooltray.ui.feedback.feedback_window import Draft, FeedbackWindow
 
 GAP = 24  # px between windows, and to the edges of the screen
 STEP = 32  # px from one window to the next where they do not fit side by side
@@ -42,7 +45,7 @@ class FeedbackWindows(QObject):
         self._has_hub = False
 
     @property
-    def windows(self) -> list[FeedbackWindow]:
+    def windows(self) -> "list[FeedbackWindow]":
         """The open windows, the oldest first."""
         return list(self._windows.values())
 
@@ -85,12 +88,14 @@ class FeedbackWindows(QObject):
         if known is None or not known.isActiveWindow():
             self.asked.emit(request)
 
-    def _left_by(self, request: FeedbackSnapshot) -> FeedbackWindow | None:
+    def _left_by(self, request: FeedbackSnapshot) -> "FeedbackWindow | None":
         """Returns a window of the same client and project whose report has ended; the new report belongs in it."""
         wanted = whose(request)
         return next((each for each in self._windows.values() if each.has_ended and whose(each.request) == wanted), None)
 
     def _open(self, request: FeedbackSnapshot) -> None:
+        from tooltray.ui.feedback.feedback_window import FeedbackWindow
+
         window = FeedbackWindow(self, request)
         window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         window.set_ready_answers(self._answers)
@@ -108,12 +113,12 @@ class FeedbackWindows(QObject):
 
     # a person
 
-    def answer(self, window: FeedbackWindow, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
+    def answer(self, window: "FeedbackWindow", text: str, attachments: Sequence[FeedbackAttachment]) -> None:
         """Sends the answer of a window."""
         del self._windows[window.request.id]  # the report ends by this answer, and its end is none that has to be told
         self._do(partial(self._answer, window, text, attachments))
 
-    async def _answer(self, window: FeedbackWindow, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
+    async def _answer(self, window: "FeedbackWindow", text: str, attachments: Sequence[FeedbackAttachment]) -> None:
         try:
             await self.hub.feedback.answer_feedback(window.request.id, text, attachments)
         except TooltrayError as error:
@@ -123,7 +128,7 @@ class FeedbackWindows(QObject):
             self._drafts.pop(whose(window.request), None)
         self._drop(window)
 
-    async def _take_back(self, window: FeedbackWindow, problem: Problem) -> None:
+    async def _take_back(self, window: "FeedbackWindow", problem: Problem) -> None:
         """Shows that an answer did not arrive, in its window, which is opened again if it was closed."""
         self._drafts.pop(whose(window.request), None)
         self._windows[window.request.id] = window
@@ -134,7 +139,7 @@ class FeedbackWindows(QObject):
             if window in self.windows and all(each.id != window.request.id for each in waiting):
                 self._let_go(window)
 
-    def _let_go(self, window: FeedbackWindow) -> None:
+    def _let_go(self, window: "FeedbackWindow") -> None:
         """Ends a window whose report ended while the answer was being sent; an open window of a newer report takes over the draft."""
         wanted = whose(window.request)
         newer = next((each for each in self.windows if not each.has_ended and each is not window and whose(each.request) == wanted), None)
@@ -144,7 +149,7 @@ class FeedbackWindows(QObject):
         newer.take_over(window.draft)
         self._drop(window)
 
-    def take_closed(self, window: FeedbackWindow) -> None:
+    def take_closed(self, window: "FeedbackWindow") -> None:
         """Keeps the draft of a window that the user has closed; its report gets no answer."""
         self._keep_draft(window)
         if window not in self._windows.values():
@@ -153,14 +158,14 @@ class FeedbackWindows(QObject):
             self._do(partial(self.hub.feedback.dismiss_feedback, window.request.id))
         self._drop(window)
 
-    def _keep_draft(self, window: FeedbackWindow) -> None:
+    def _keep_draft(self, window: "FeedbackWindow") -> None:
         if not window.box.is_empty:
             self._drafts.pop(whose(window.request), None)
             self._drafts[whose(window.request)] = window.draft
             if len(self._drafts) > MOST_DRAFTS:
                 self._drafts.pop(next(iter(self._drafts)))
 
-    def _drop(self, window: FeedbackWindow) -> None:
+    def _drop(self, window: "FeedbackWindow") -> None:
         self._windows.pop(window.request.id, None)
         window.hide()
         window.deleteLater()

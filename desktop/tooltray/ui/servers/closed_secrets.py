@@ -7,7 +7,6 @@ from PySide6.QtCore import QObject
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.add.review_sheet import ReviewSheet
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import open_secrets
 from tooltray.ui.kit.view import View
@@ -46,6 +45,8 @@ class ClosedSecrets(QObject, View):
 
     def _show(self, problem: Problem | None) -> None:
         """Shows a problem where the user can solve it; None: secrets can be read now."""
+        from tooltray.ui.add.review_sheet import ReviewSheet
+
         sheets = self.context.sheets
         self._are_closed = problem is not None
         if sheets.sheet is None or problem is None:

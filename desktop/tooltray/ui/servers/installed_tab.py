@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
@@ -10,14 +11,10 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
-from tooltray.ui.add.add_server import AddServerSheet
-from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, OpenBundle, OpenServer, ServerLog, TooltrayLog
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.logs.log_view import LogView
-from tooltray.ui.server_pane.server_details import LOG, SETTINGS, ServerDetails
 from tooltray.ui.servers.closed_secrets import ClosedSecrets
 from tooltray.ui.servers.first_start import FirstStart
 from tooltray.ui.servers.first_steps import FirstStepsStrip
@@ -33,6 +30,9 @@ from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
+
+if TYPE_CHECKING:  # imported when a server is opened
+    from tooltray.ui.server_pane.server_details import ServerDetails
 
 WIDEST_PANE = 560  # px of an opened server beside the list
 
@@ -107,10 +107,9 @@ class InstalledTab(Page):
         self._on_servers_changed()
 
     @property
-    def details(self) -> ServerDetails | None:
+    def details(self) -> "ServerDetails | None":
         """The open details at the right of the table."""
-        details = self._split.details
-        return details if isinstance(details, ServerDetails) else None
+        return cast("ServerDetails | None", self._split.details)
 
     def set_phase(self, phase: HubPhase) -> None:
         """Shows that the hub is starting while no servers are known; otherwise the page is blank until then."""
@@ -221,6 +220,9 @@ class InstalledTab(Page):
 
     def _show_log(self, name: str, at: float) -> None:
         """Opens a server's log; `at`: the time of the wanted lines, in unix seconds, 0: the newest lines."""
+        from tooltray.ui.logs.log_view import LogView
+        from tooltray.ui.server_pane.server_details import LOG
+
         self.show_server(name, LOG)
         view = self.details.view(LOG) if self.details is not None else None
         if at and isinstance(view, LogView):
@@ -335,6 +337,8 @@ class InstalledTab(Page):
         if details is not None:
             details.leave_form()
         tab = details.tab if details is not None else ""  # who compares two servers looks at the same of both
+        from tooltray.ui.server_pane.server_details import ServerDetails
+
         details = ServerDetails(self.context, server)
         details.close_requested.connect(self._on_close_details)
         details.wide_requested.connect(self._on_wide)
@@ -361,6 +365,8 @@ class InstalledTab(Page):
             toast.action_requested.connect(partial(self._on_restore, name, text))
 
     def _on_restore(self, name: str, text: str) -> None:
+        from tooltray.ui.server_pane.server_details import SETTINGS
+
         self.open_server(name, SETTINGS)
         if (details := self.details) is not None:
             details.restore(text)
@@ -390,6 +396,8 @@ class InstalledTab(Page):
         """Opens the sheet that adds a server; returns False if another sheet is open."""
         if self.context.sheets.sheet is not None:
             return False
+        from tooltray.ui.add.add_server import AddServerSheet
+
         self.context.sheets.show(AddServerSheet(self.context, text, self._projects))
         return True
 
@@ -398,6 +406,8 @@ class InstalledTab(Page):
 
     def show_copy(self, name: str) -> None:
         """Opens the settings of a server's new copy as soon as it exists."""
+        from tooltray.ui.server_pane.server_details import SETTINGS
+
         self.show_server(name, SETTINGS)
 
     def await_card(self, name: str) -> None:
@@ -406,6 +416,9 @@ class InstalledTab(Page):
 
     def show_bundle(self, source: str) -> None:
         """Reads a bundle without starting it, and shows what it is; a sheet that the user would lose stays."""
+        from tooltray.ui.add.add_server import AddServerSheet
+        from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
+
         sheets = self.context.sheets
         if sheets.panel is None or isinstance(sheets.panel, AddServerSheet | ReadingBundleSheet):
             sheets.replace(ReadingBundleSheet(self.context, source))

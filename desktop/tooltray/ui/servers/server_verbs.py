@@ -4,7 +4,7 @@ engine, or opens a sheet."""
 import json
 from collections.abc import Coroutine, Sequence
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -14,21 +14,18 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import HUB, SERVER
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
-from tooltray.ui.add.add_to_sheet import AddToSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
-from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.origins import change_there, is_of_file
-from tooltray.ui.server_pane.tool_words_sheet import ToolWordsSheet
-from tooltray.ui.servers.duplicate_sheet import DuplicateSheet
 from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, removed_words, take_out
-from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.sign_in_sheet import SignInAddressSheet
-from tooltray.ui.servers.why_sheet import WhySheet
 from tooltray.ui.widgets.toast import Toast
+
+if TYPE_CHECKING:  # imported where it is opened
+    from tooltray.ui.logs.log_sheet import LogSheet
 
 
 class ServersShown(Protocol):
@@ -183,6 +180,8 @@ class ServerVerbs(QObject, View):
     def duplicate(self, name: str) -> None:
         """Opens the sheet that names a server's copy."""
         if (server := self.context.servers.find(name)) is not None:
+            from tooltray.ui.servers.duplicate_sheet import DuplicateSheet
+
             self.context.sheets.show(DuplicateSheet(self.context, server, self._page.show_copy))
 
     # signing in
@@ -259,6 +258,8 @@ class ServerVerbs(QObject, View):
         """Opens the sheet with a tool's words for AI clients."""
         server = self.context.servers.find(tool.server)
         if server is not None and not server.is_builtin and self.context.sheets.sheet is None:
+            from tooltray.ui.server_pane.tool_words_sheet import ToolWordsSheet
+
             self.context.sheets.show(ToolWordsSheet(self.context, tool, self.list_tools))
 
     # sheets
@@ -277,7 +278,9 @@ class ServerVerbs(QObject, View):
         """Opens Tooltray's own log."""
         self._open_log(HUB)
 
-    def _open_log(self, source: str) -> LogSheet:
+    def _open_log(self, source: str) -> "LogSheet":
+        from tooltray.ui.logs.log_sheet import LogSheet
+
         self.context.show_window()
         panel = LogSheet(self.context, source)
         panel.close_requested.connect(self.context.sheets.replace(panel).dismiss)
@@ -286,6 +289,8 @@ class ServerVerbs(QObject, View):
     def open_why(self, name: str) -> None:
         """Opens the diagnosis of a server that does not run, and its remedies."""
         if self.context.sheets.sheet is None:
+            from tooltray.ui.servers.why_sheet import WhySheet
+
             client = QtMcpClient(self.hub, self.context.servers, name)
             self.context.sheets.show(WhySheet(self.context, client, partial(self.open_log, name)))
 
@@ -298,9 +303,13 @@ class ServerVerbs(QObject, View):
     def open_secret(self, server: str, secret: str) -> None:
         """Opens a field for a secret that a server lacks; once it is stored the engine starts the server again."""
         if secret and self.context.sheets.sheet is None:
+            from tooltray.ui.servers.secret_sheet import SecretSheet
+
             self.context.sheets.show(SecretSheet(self.context, server, secret))
 
     def open_links(self, name: str) -> None:
         """Shows links that add a server to AI clients."""
         if self.context.sheets.sheet is None:
+            from tooltray.ui.add.add_to_sheet import AddToSheet
+
             self.context.sheets.show(AddToSheet(self.context, name))

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ProblemReported
 from tooltray.ui import icons
-from tooltray.ui.add.bundle_sheet import bundle_of_urls
 from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName
@@ -249,6 +248,8 @@ class MainWindow(QMainWindow):
 
     def _dropped_bundle(self, event: QDropEvent) -> str:
         """Returns the dropped bundle as a path or an address; empty without one, or if it cannot be opened now."""
+        from tooltray.ui.add.bundle_sheet import bundle_of_urls
+
         is_free = self._phase is HubPhase.RUNNING and self.sheet is None
         return bundle_of_urls(event.mimeData().urls()) if is_free and event.mimeData().hasUrls() else ""
 

@@ -3,6 +3,7 @@ the focus restored, since the entry may open a sheet of its own."""
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
@@ -15,8 +16,9 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
 from tooltray.ui.shell.palette_entry import Indexed, PageLine, PaletteContext, PaletteEntry, indexed, matches
-from tooltray.ui.shell.palette_panel import PalettePanel, Row
-from tooltray.ui.shell.palette_sources import SOURCES
+
+if TYPE_CHECKING:  # imported when the palette is opened
+    from tooltray.ui.shell.palette_panel import PalettePanel, Row
 
 RECENT = "palette.recent"  # in the memory of the window: keys, the last one first
 MOST_RECENT, SHOWN_RECENT = 30, 6
@@ -41,7 +43,7 @@ class Palette(QObject, View):
         context.tools.tool_list_changed.connect(self._on_tools_changed)
 
     @property
-    def panel(self) -> PalettePanel | None:
+    def panel(self) -> "PalettePanel | None":
         """The panel while the palette is open, else None."""
         return self._panel
 
@@ -49,6 +51,8 @@ class Palette(QObject, View):
         """Opens the palette; does nothing while something else lies over the window."""
         if self.context.sheets.sheet is not None:
             return
+        from tooltray.ui.shell.palette_panel import PalettePanel
+
         panel = self._panel = PalettePanel(self.context.theme)
         panel.typed.connect(self._show)
         panel.chosen.connect(self._run)
@@ -78,10 +82,14 @@ class Palette(QObject, View):
         return [name for name in names if self.context.servers.find(name) is None]
 
     def _make_short(self) -> None:
+        from tooltray.ui.shell.palette_sources import SOURCES
+
         context = self._palette_context()
         self._index = [indexed(entry) for source in SOURCES if not source.is_long for entry in source.entries(context)]
 
     async def _make_long(self) -> None:
+        from tooltray.ui.shell.palette_sources import SOURCES
+
         context, made = self._palette_context(), []
         for source in SOURCES:
             if not source.is_long:
@@ -131,13 +139,13 @@ class Palette(QObject, View):
         if self._panel is not None:
             self._panel.show_rows(self._rows(text))
 
-    def _rows(self, text: str) -> Sequence[Row]:
+    def _rows(self, text: str) -> "Sequence[Row]":
         recent = {key: ago for ago, key in enumerate(self.context.local.memory.texts(RECENT))}
         if text.strip():
             return matches(text, [*self._index, *self._long], recent)
         return self._beginning(recent)
 
-    def _beginning(self, recent: dict[str, int]) -> list[Row]:
+    def _beginning(self, recent: dict[str, int]) -> "list[Row]":
         """Returns the rows before anything is typed: what needs the user now, recent entries, pages and actions."""
         everything = [each.entry for each in (*self._index, *self._long)]
         now = [entry for entry in everything if entry.is_now]
