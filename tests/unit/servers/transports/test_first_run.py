@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.fake_channel import make_dispatcher
 from tests.fakes.heard import PATIENCE_S
+from tests.fakes.process_end import end_of
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
@@ -64,8 +65,7 @@ async def test_it_ends_with_all_that_it_started_when_nobody_waits_any_more(tmp_p
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
-    status = Path(f"/proc/{pid_file.read_text()}/stat")
-    assert not status.exists() or ") Z" in status.read_text()
+    await end_of(int(pid_file.read_text()))
 
 
 class Around:
