@@ -18,8 +18,9 @@ from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.kit.destinations import OpenSecret, Servers, Settings
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.local_work import LocalWork
-from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import Presenters
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.link.link import EngineLink

@@ -19,7 +19,7 @@ from tests.ui.seen import control, field, words
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.ui.add.add_server import AddServerSheet
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch

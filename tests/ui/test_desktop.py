@@ -31,7 +31,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.approval.prompts import ApprovalPrompt, ConfirmationPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 from tooltray.ui.kit.destinations import Settings
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.desktop import Desktop, Start, Windows

@@ -19,8 +19,8 @@ from tooltray.foundation.events import ProblemReported, SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import StoredSecrets
 from tooltray.ui.kit.destinations import Servers
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.notice_area import NoticeArea
-from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.theme import Theme

@@ -14,7 +14,7 @@ from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.server_pane.server_tools import ROW_HEIGHT
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme

@@ -11,7 +11,7 @@ from tests.ui.seen import control
 from tests.ui.test_accessibility import nameless, tab
 
 from tooltray.ui.kit.destinations import OpenServer, Servers, Settings
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.shell.pages import PAGES
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme

@@ -20,7 +20,7 @@ from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.kit.destinations import Destination, OpenEntry, Servers
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_state
 from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s

@@ -11,7 +11,7 @@ from tests.ui.scenes.sign_in_scenes import SIGN_INS
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import ProgramLoad
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.shell.hub_words import TrayState
 from tooltray.ui.shell.tray import INKS, SIZES, tray_icon
 from tooltray.ui.shell.tray_menu import TrayMenu

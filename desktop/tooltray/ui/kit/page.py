@@ -2,7 +2,6 @@
 nothing of them."""
 
 from collections.abc import Callable, Sequence
-from enum import Enum
 
 import msgspec
 from PySide6.QtCore import Signal
@@ -10,19 +9,12 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.ui.kit.destinations import Destination
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import column
-
-
-class HubPhase(Enum):
-    STARTING = "starting"
-    TAKING_OVER = "taking over"  # from a hub without a window
-    RUNNING = "running"
-    FAILED = "failed"  # it could not start, or ended by itself
-    ENDING = "ending"
 
 
 class Page(QWidget, View):

@@ -13,7 +13,8 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, OpenBundle, OpenServer, ServerLog, TooltrayLog
-from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.hub_phase import HubPhase
+from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.servers.closed_secrets import ClosedSecrets
 from tooltray.ui.servers.first_start import FirstStart

@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenTool, Servers, ToolsOf, TryTool, WellKnownServer
-from tooltray.ui.kit.page import HubPhase, Page, TabbedPage, TabEntry
+from tooltray.ui.kit.hub_phase import HubPhase
+from tooltray.ui.kit.page import Page, TabbedPage, TabEntry
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.servers.installed_tab import InstalledTab
 

@@ -18,11 +18,10 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import while_valid
 from tooltray.ui.kit.destinations import Destination
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import title
@@ -281,6 +280,8 @@ class Desktop:
             self._tasks.spawn(self._ask_to_quit(), name="ask before the end")
 
     async def _ask_to_quit(self) -> None:
+        from tooltray.ui.clients.client_words import client_name
+
         try:
             async with asyncio.timeout(ASK_WAIT_S):
                 clients = [client_name(session) for session in await self._hub.views.get_sessions() if session.is_connected]

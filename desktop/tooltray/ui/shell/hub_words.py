@@ -7,7 +7,7 @@ import msgspec
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.shell.pause_menu import paused_until
 from tooltray.ui.state_language import WORKING, Look, needs_person
 

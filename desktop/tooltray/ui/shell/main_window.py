@@ -14,8 +14,9 @@ from tooltray.ui import icons
 from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.local_work import LocalWork
-from tooltray.ui.kit.page import HubPhase, Page, TabbedPage
+from tooltray.ui.kit.page import Page, TabbedPage
 from tooltray.ui.kit.page_context import PageContext, Presenters
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.app_links import install_link, server_of_link

@@ -12,7 +12,7 @@ from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.projects.file_words import waiting_entries

@@ -19,7 +19,7 @@ from tooltray.ui import icons
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
-from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_actions import ACTIONS, IN_TRAY, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import summary
