@@ -11,6 +11,7 @@ from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import Copy, error
 
 from tooltray.foundation.events import ResourceUpdated
+from tooltray.gateway.calls import notifications
 
 UPDATED = "notifications/resources/updated"
 
@@ -52,16 +53,17 @@ async def test_an_update_of_what_is_followed_is_told_until_the_last_one_leaves(p
     assert len(parts.parts.heard.of(ResourceUpdated)) == 2
 
 
-async def test_after_a_pause_an_update_is_told_at_once_again(tmp_path: Path, program: OfferingServer) -> None:
-    async with offer_parts(tmp_path, {"a": program}, told_every_s=0.0) as parts:
-        await parts.start("a")
-        await parts.parts.presenter.subscribe_resource("x://1")
-        for count in (1, 2):
-            program.copy.notify(UPDATED, {"uri": "x://1"})
-            await parts.parts.heard.event(ResourceUpdated, uri="x://1", count=count)
-            program.copy.notify("notifications/resources/list_changed", {"uri": "x://1"})
-            await settled()
-            assert len(parts.parts.heard.of(ResourceUpdated)) == count
+async def test_after_a_pause_an_update_is_told_at_once_again(
+    parts: OfferParts, program: OfferingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notifications, "TOLD_EVERY_S", 0.0)
+    await parts.parts.presenter.subscribe_resource("x://1")
+    for count in (1, 2):
+        program.copy.notify(UPDATED, {"uri": "x://1"})
+        await parts.parts.heard.event(ResourceUpdated, uri="x://1", count=count)
+        program.copy.notify("notifications/resources/list_changed", {"uri": "x://1"})
+        await settled()
+        assert len(parts.parts.heard.of(ResourceUpdated)) == count
 
 
 async def test_what_another_session_follows_is_not_told_here(parts: OfferParts, program: OfferingServer) -> None:

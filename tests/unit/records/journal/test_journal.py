@@ -282,6 +282,14 @@ async def test_what_is_not_read_does_not_stay_in_memory(path: Path) -> None:
     assert len(memoryview(cut)) == LARGEST_BYTES + LONGEST_SECRET_BYTES
 
 
+async def test_more_large_events_than_one_slice_are_written_in_their_order(path: Path) -> None:
+    tools = [str(number) for number in range(journal_module.SLICE + 1)]
+    async with running_journal(path) as here:
+        here.happened(*(call(tool=tool, arguments={"a": "x" * 5_000}) for tool in tools))
+        await here.heard.event(ActivityWritten, last_id=len(tools))
+        assert [row.entry.tool for row in await here.rows()] == tools[::-1]
+
+
 async def test_the_thread_reads_only_what_is_large_or_recorded_whole(path: Path) -> None:
     here = waiting_journal(path)
     arguments = {"a": "x" * 4_000}

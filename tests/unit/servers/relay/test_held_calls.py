@@ -316,6 +316,17 @@ async def test_an_answer_to_a_question_that_was_withdrawn_is_dropped(session: Se
     assert (await call)["result"]["content"][0]["text"] == "never mind"
 
 
+async def test_a_question_that_is_withdrawn_at_once_is_not_asked(session: Session) -> None:
+    async def change_its_mind(copy: Any, params: Any) -> Any:
+        copy.say(b'{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}')
+        await settled()
+        copy.say(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}}')
+        return text("never mind")
+
+    session.relay.server.calls["change"] = change_its_mind
+    assert (await session.call("change"))["result"]["content"][0]["text"] == "never mind"
+
+
 async def test_a_question_that_was_withdrawn_is_not_asked_again(session: Session) -> None:
     async def ask_anew(copy: Any, params: Any) -> Any:
         copy.say(b'{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}')
