@@ -14,7 +14,7 @@ from tooltray.foundation.phrases import Phrase
 Path = tuple[str | int, ...]
 """The keys and places in lists that lead to a value."""
 Reader = Callable[[Any], Any]
-"""Returns the value that a JSON value stands for. Raises ValueError with the reason if it is refused."""
+"""Reads a JSON value; raises ValueError with the reason if it is refused."""
 MUST_BE_OBJECT = Phrase("must be an object")
 _MUST_BE_NUMBER = Phrase("must be a number")
 

@@ -112,7 +112,7 @@ class JsonModel:
 
     @classmethod
     def _prepared(cls, data: object) -> object:
-        """Returns the object that stands for a value in another form."""
+        """Returns a value that is given in another form as the object that it means."""
         return data
 
     def _check(self) -> None:
