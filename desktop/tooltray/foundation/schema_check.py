@@ -1,5 +1,5 @@
 """Checks a value by a JSON Schema of a server: its references are never fetched, its patterns are tried only where they are certain to end,
-and the check has a deadline. What is not checked here is checked by the server.
+and the check has a deadline in processor time, so that a busy machine lets nothing through. What is not checked here is checked by the server.
 """
 
 import re
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from tooltray.foundation.lazy_patterns import lazy_pattern
 
-PATIENCE_S = 0.2  # the user waits for the press of a button; real schemas take a hundredth of it
+PATIENCE_S = 0.2  # of the thread's processor time: the user waits for the press of a button; real schemas take a hundredth of it
 LONGEST_PATTERN, LONGEST_MATCHED = 200, 256  # characters; with at most two repetitions 256 signs take 0.2 s at worst
 MOST_REPEATS = 2
 _REPEATED_GROUP = lazy_pattern(r"\)\s*(?:[*+?]|\{\d)")
@@ -65,10 +65,11 @@ def schema_errors(
     """Yields the errors in a value; ends early where the schema cannot be used, or the time is over.
 
     Args:
+        patience_s: processor time of this thread that it may take.
         checks_formats: texts have to fit one of FORMAT_EXAMPLES; elsewhere a format is only a hint.
     """
     prepare()  # takes none of the time
-    validator = _validator(schema, time.monotonic() + patience_s, checks_formats=checks_formats)
+    validator = _validator(schema, time.thread_time() + patience_s, checks_formats=checks_formats)
     if validator is None:
         return
     try:
@@ -100,7 +101,7 @@ def _validator(schema: Mapping[str, object], deadline: float, *, checks_formats:
 
 def _bounded(check: Keyword, deadline: float) -> Keyword:
     def checked(validator: Validator, keyword: object, instance: object, schema: object) -> Iterator[FieldError]:
-        if time.monotonic() > deadline:
+        if time.thread_time() > deadline:
             raise _TooLong
         yield from check(validator, keyword, instance, schema) or ()
 
