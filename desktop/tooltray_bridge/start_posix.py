@@ -7,6 +7,7 @@ import shlex
 import signal
 import socket
 import subprocess
+import time
 from typing import IO
 
 from tooltray_bridge import paths_posix as paths
@@ -15,10 +16,8 @@ DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 X11_SOCKETS = "/tmp/.X11-unix"
 RUNTIME_FOLDERS = "/run/user"
 DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
-
-_left_behind: set[int] = set()
-"""Children of this process that earlier attempts have detached: a guardian may need seconds to end, and still run at the next attempt."""
-
+LOOK_EVERY_S = 0.02  # a start takes half a second
+FILES_BELOW = 1 << 16  # numbers of files that a bridge may have open: ten, and what its client has left open for it
 
 quoted = shlex.join
 
@@ -111,7 +110,8 @@ def try_lock(path: str) -> int | None:
 
 
 def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_heard: bool) -> "subprocess.Popen[bytes]":
-    """Starts a hub in a session of its own.
+    """Starts a hub in a session of its own, as the child of a process that only stands between and is returned: it ends as the hub does.
+    Without it (`let_go`) the hub is no descendant of the AI client, some of which end all of theirs.
 
     Args:
         is_heard: whether its stderr is read.
@@ -128,10 +128,29 @@ def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_he
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE if is_heard else subprocess.DEVNULL,
         start_new_session=True,
+        preexec_fn=_stand_between,
     )
     if child.stderr:
         os.set_blocking(child.stderr.fileno(), False)
     return child
+
+
+def _stand_between() -> None:
+    """Forks: the new process returns and becomes the hub; this one waits for its end, at most for as long as the bridge lives."""
+    bridge = os.getppid()
+    hub = os.fork()
+    if hub == 0:
+        os.setsid()
+        return
+    os.closerange(0, FILES_BELOW)  # among them the start's lock, and the one whose end tells the bridge that the start has begun
+    ended = status = 0
+    while not ended and os.getppid() == bridge:
+        time.sleep(LOOK_EVERY_S)
+        ended, status = os.waitpid(hub, os.WNOHANG)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 def read_available(stream: IO[bytes]) -> bytes:
@@ -140,20 +159,7 @@ def read_available(stream: IO[bytes]) -> bytes:
 
 
 def let_go(child: "subprocess.Popen[bytes] | None") -> None:
-    """Detaches a child, which keeps running; this process does not wait for its end.
-
-    From here on the system reaps children that end. Those that ended while a start watched its own child are reaped here.
-    """
+    """Ends the process between this one and a hub, which keeps running."""
     if child is not None:
-        _left_behind.add(child.pid)
-        child.returncode = 0  # or Popen would complain that its end was not awaited
-    if not _left_behind:
-        return
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    for pid in list(_left_behind):
-        try:
-            is_running = os.waitpid(pid, os.WNOHANG) == (0, 0)
-        except ChildProcessError:
-            is_running = False
-        if not is_running:
-            _left_behind.discard(pid)
+        child.kill()
+        child.wait()
