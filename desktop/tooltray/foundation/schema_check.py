@@ -1,5 +1,5 @@
 """Checks a value by a JSON Schema of a server: its references are never fetched, its patterns are tried only where they are certain to end,
-and the check has a deadline in processor time, so that a busy machine lets nothing through. What is not checked here is checked by the server.
+and the check has a deadline, in processor time, so that a busy machine lets nothing through. What is not checked here the server checks.
 """
 
 import re
