@@ -2,7 +2,8 @@
 
 Tests of real programs wait more than they work, so their batches run beside the others; and a batch is small enough that all cores have
 work to the end. With `--coverage` unit, contract and UI tests are measured, not the end-to-end tests: what a package promises is proved by
-tests of its own. Prints one line for each batch that passed, and the whole output of one that failed.
+tests of its own. Prints one line for each batch that passed, the whole output of one that failed, and at the end
+which tests failed.
 """
 
 import itertools
@@ -26,6 +27,7 @@ KINDS = {  # whether it can be measured, what is not torn apart, in how many bat
     "unit": (True, ("tests/unit/test_*.py", "tests/unit/*/test_*.py", "tests/unit/*/*/", "tests/contract/test_*.py"), 5),
     "ui": (True, ("tests/ui/test_*.py",), 3),
 }
+FAILED = ("FAILED ", "ERROR ")  # how pytest's summary begins a line
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
 
 
@@ -108,7 +110,7 @@ def tell(words: str) -> None:
 
 def run(batches: Sequence[Batch], runner: Runner) -> int:
     """Runs them side by side and prints what became of each; returns the worst exit code."""
-    worst, total = 0, Counter[str]()
+    worst, total, failed = 0, Counter[str](), list[str]()
     with ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
         try:
             for batch, (code, words, took_s) in zip(batches, pool.map(runner, batches), strict=True):
@@ -116,10 +118,13 @@ def run(batches: Sequence[Batch], runner: Runner) -> int:
                 if code < 0:  # Qt may crash as Python exits, after the last test has passed
                     tell(f"{batch.kind}: ended by {signal.Signals(-code).name}")
                 worst = max(worst, abs(code))
+                failed += [line for line in words.splitlines() if line.startswith(FAILED)]
                 total.update({what: int(number) for number, what in COUNT.findall(last_line(words))})
         except KeyboardInterrupt:
             runner.end()
             return 130
+    for line in failed:  # again: of a long output often only the end is looked at
+        tell(line)
     tell(", ".join(f"{number} {what}" for what, number in total.items()))
     return worst
 

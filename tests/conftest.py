@@ -5,6 +5,7 @@ above is logged that it did not expect. What it does expect it says by text: `@p
 """
 
 import asyncio
+import contextlib
 import gc
 import logging
 import os
@@ -133,6 +134,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    _bound_teardown(item)
     expected = tuple(text for marker in item.iter_markers("expected_warnings") for text in marker.args)
     try:
         result = yield
@@ -143,6 +145,25 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     if found := item.stash[watches].end(expected):
         pytest.fail("\n".join(found), pytrace=False)
     return result
+
+
+def _bound_teardown(item: pytest.Item) -> None:
+    """Gives the teardown of a test the time of a test: pytest-timeout has none left for it once the test has failed, and what was not closed
+    then may wait for ever. The plugin ends this timer with its own.
+    """
+    if sys.platform == "win32":
+        return
+    marker = item.get_closest_marker("timeout")
+    seconds = float(marker.args[0] if marker else item.config.getini("timeout"))
+
+    def stuck(*_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # no loop runs
+            for task in asyncio.all_tasks():
+                task.print_stack()
+        pytest.fail(f"its teardown takes more than {seconds:.0f} s")
+
+    signal.signal(signal.SIGALRM, stuck)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)  # once more for each that hangs
 
 
 class Heartbeat:

@@ -49,6 +49,11 @@ def test_what_is_large_is_spread_over_the_batches(tmp_path: Path) -> None:
     [
         (["3 passed in 2.00s", "4 passed, 1 skipped in 1.00s"], 0, ["3 passed in", "4 passed, 1 skipped in", "7 passed, 1 skipped"]),
         (["3 passed in 2.00s", "1 failed, 2 passed in 1.00s"], 1, ["3 passed in", ".....", "1 failed, 2 passed in", "5 passed, 1 failed"]),
+        (
+            ["1 failed in a.py\nFAILED a.py::b - no\n1 failed in 1.00s", "3 passed in 2.00s"],
+            1,
+            [".....", "1 failed in a.py", "FAILED a.py::b", "1 failed in 1.00s", "3 passed in", "FAILED a.py::b", "1 failed, 3 passed"],
+        ),
     ],
 )
 def test_what_became_of_each_batch_is_shown_and_of_a_failed_one_all_words(
@@ -68,7 +73,7 @@ def test_a_batch_that_crashes_after_its_last_test_says_by_which_signal(capfd: py
 def test_when_it_is_ended_what_runs_is_interrupted_and_nothing_more_begins(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "runs")
     runner, ended = script.Runner(tmp_path), list[int]()
-    waits = script.Batch("unit", ["-c", "import signal; open('runs', 'w').close(); signal.pause()"], [])
+    waits = script.Batch("unit", ["-c", "import time; open('runs', 'w').close()\nwhile 1: time.sleep(0.01)"], [])
     thread = threading.Thread(target=lambda: ended.append(runner(waits)[0]))
     thread.start()
     (tmp_path / "runs").read_bytes()  # until it has been opened at the other end, and closed
