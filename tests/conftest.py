@@ -151,8 +151,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 
 
 def _bound_teardown(item: pytest.Item) -> None:
-    """Gives the teardown of a test the time of a test: pytest-timeout gives it none once the test has failed, and it may wait for what was not
-    closed then. The plugin ends this timer with its own.
+    """Gives the teardown of a test the time of a test: pytest-timeout gives it none once the test has failed, and what was not closed then
+    may be waited for. The plugin ends this timer with its own.
     """
     if sys.platform == "win32":
         return
