@@ -227,5 +227,5 @@ class MetaCalls:
         if not (why := await self._lookup.explain_failure(name, arguments, exchange, is_certain=is_certain)):
             return reply
         if reply.error:
-            return meta_tools.refusal(TooltrayError(f"{load(reply.error)['message']}\n{why}"), exchange.era)
+            return meta_tools.answer(f"{load(reply.error)['message']}\n{why}", exchange.era, is_error=True)
         return msgspec.structs.replace(reply, result=meta_tools.with_text(reply.result, why))

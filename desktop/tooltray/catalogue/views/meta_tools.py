@@ -286,11 +286,11 @@ def _opened(raw: Raw) -> dict[str, Raw]:
 # answers
 
 
-def answer(text: str, era: Era) -> Envelope:
+def answer(text: str, era: Era, *, is_error: bool = False) -> Envelope:
     """Returns a result. It is only text: no client is known to keep it from its model, and structured content beside it would cost its
     tokens once more.
     """
-    return _result(dump({"content": [{"type": "text", "text": text}], "isError": False}), era)
+    return own_result("tools/call", dump({"content": [{"type": "text", "text": text}], "isError": is_error}), era)
 
 
 def with_text(result: Raw, text: str) -> Raw:
@@ -310,11 +310,7 @@ def refusal(error: TooltrayError, era: Era) -> Envelope:
     Args:
         error: the reason and what to do, written for models, which also read the hint.
     """
-    return _result(dump({"content": [{"type": "text", "text": str(error)}], "isError": True}), era)
-
-
-def _result(result: Raw, era: Era) -> Envelope:
-    return own_result("tools/call", result, era)
+    return answer(str(error), era, is_error=True)
 
 
 def array(elements: Sequence[Raw]) -> Raw:

@@ -15,7 +15,6 @@ from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.meta_tools import Search
 from tooltray.catalogue.views.modes import own_copy
 from tooltray.catalogue.views.search import STOP_WORDS, WORD, ToolSearch, words_of
-from tooltray.catalogue.views.signatures import arguments as arguments_text
 from tooltray.catalogue.views.signatures import signature
 from tooltray.catalogue.views.views import ViewLists
 from tooltray.foundation.schema_check import FieldError, schema_errors
@@ -106,12 +105,12 @@ class ToolLookup:
         """
         [tool] = await self.describe([name], exchange.session.state, client=self.copy_of(exchange))
         if tool.entry is None:
-            return unknown_text(tool) if is_certain else ""
+            return _similar(tool) if is_certain else ""
         schema = opened(tool.entry.definition).get("inputSchema", NOTHING)
         errors = await finish_in_thread(partial(_errors, schema, arguments))
         if not (errors or is_certain):
             return ""
-        return "\n".join([*(f"Wrong arguments: {error}" for error in errors), _what_it_takes(name, schema)])
+        return "\n".join([*(f"Wrong arguments: {error}" for error in errors), _what_it_takes(tool.entry, schema)])
 
 
 # words for models
@@ -154,8 +153,11 @@ def described_text(tools: Iterable[Described]) -> str:
 
 def unknown_text(tool: Described) -> str:
     """Returns that a tool is not known, with the nearest names."""
-    nearest = f" Similar: {', '.join(tool.nearest)}." if tool.nearest else ""
-    return f"There is no tool {plain(tool.name, LONGEST_QUERY)}.{nearest}"
+    return f"There is no tool {plain(tool.name, LONGEST_QUERY)}. {_similar(tool)}"
+
+
+def _similar(tool: Described) -> str:
+    return f"Similar: {', '.join(tool.nearest)}." if tool.nearest else "No tool has a similar name."
 
 
 def whole_definition(entry: Entry) -> Raw:
@@ -213,8 +215,8 @@ def _error_text(error: FieldError) -> str:
     return plain(f"{path}: {error.message}" if path else error.message, LONGEST_ERROR)
 
 
-def _what_it_takes(name: str, schema: Raw) -> str:
+def _what_it_takes(entry: Entry, schema: Raw) -> str:
     text = bytes(schema).decode("utf-8", "replace")
     if len(text) > SCHEMA_BYTES:
-        return f"It takes {name}({arguments_text(load(schema))}); describe_tools gives its whole schema."
-    return f"The inputSchema of {name}: {text}"
+        return f"{signature(entry.definition, name=entry.name)}. describe_tools gives the whole schema."
+    return f"The inputSchema of {entry.name}: {text}"
