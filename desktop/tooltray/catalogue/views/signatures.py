@@ -21,7 +21,7 @@ DEEPEST, DEEPEST_NAMED = 4, 2  # steps down in a schema: whose types are shown, 
 READ_CHARACTERS = 1000  # of a description; its first sentence is in them
 ELLIPSIS, SEPARATOR, CHOICE = "…", ", ", "|"
 _SHORT = {"string": "str", "integer": "int", "number": "number", "boolean": "bool"}
-_PARAGRAPH = lazy_pattern(r"\r?\n[^\S\n]*(?:\r?\n|[-*#•]|\d+[.)])")  # an empty line, or a list or a heading
+_PARAGRAPH = lazy_pattern(r"\r?\n[^\S\n]*(?:\r?\n|[-*#•]|\d+[.)]|[A-Z][\w ]{1,30}:\s*(?:\n|$))")  # an empty line, a list, or a heading
 _SENTENCE = lazy_pattern(r".*?[^.\s](?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?:[.!?][\"')\]]*(?=\s)|[。！？])")
 _PLAIN_NAME = lazy_pattern(r"[^\W\d][\w.$-]*")
 _PLAIN_VALUE = lazy_pattern(r"[\w.+/-]+")

@@ -110,6 +110,8 @@ def test_types_of_required_arguments_leave_room_for_the_names_of_all() -> None:
         ("Reads a\n   wrapped line.\nMore", "Reads a wrapped line"),
         ("Reads a file\n\nArgs:\n  path", "Reads a file"),
         ("Options:\n- one\n- two", "Options"),
+        ("Makes a page\nError Responses:\n400: Bad", "Makes a page"),
+        ("Makes a page\nor two: both\nare new", "Makes a page or two: both are new"),
         ("# Heading\n\nText", "Heading"),
         ("讀取檔案。然後", "讀取檔案"),
         ("Is it (really so?) Yes", "Is it (really so?)"),
