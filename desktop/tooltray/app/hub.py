@@ -400,7 +400,7 @@ class Hub(StoredParts):
     search: ToolSearch = part()
     hub_tools: HubTools = part()
     lists: ViewLists = part()
-    activation_answer: ActivationAnswer = part()
+    activation_answer: ActivationAnswer = part(said="instructions")
     activation: Activation = part(answer="activation_answer")
     views: Views = part()
     lookup: ToolLookup = part()

@@ -15,6 +15,7 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views import meta_tools
+from tooltray.catalogue.views.greetings import ServerInstructions, shortened
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.meta_tools import HubTools, counted
 from tooltray.catalogue.views.modes import own_copy
@@ -36,6 +37,7 @@ NOTE_OF_PASSING = "This connection has no client token and so no session: these 
 INVALID_PARAMS_TEXT = str(INVALID_PARAMS).encode()  # in results of servers that were made with the TypeScript SDK
 LONGEST_ADDRESS = 200  # characters of a URI
 LISTS_WAIT_S = 20.0  # for the first lists of a server that runs; clients give a call longer
+SAID_BYTES = 2048  # of a server's own instructions, about 500 tokens
 MOST_LINES = 100  # of each kind in the answer to an activation; a model finds the rest
 
 _WORDS = {TOOLS: "tool", PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "template"}
@@ -54,9 +56,10 @@ class ActivationAnswer:
         resources: ResourceManager,
         lists: ViewLists,
         clients: KnownClients,
+        said: ServerInstructions,
     ) -> None:
         self._servers, self._offers, self._prompts, self._resources = servers, offers, prompts, resources
-        self._lists, self._clients = lists, clients
+        self._lists, self._clients, self._said = lists, clients, said
 
     async def of(self, server: str, exchange: Exchange) -> str:
         state = exchange.session.state
@@ -68,7 +71,10 @@ class ActivationAnswer:
         amounts = [counted(len(lines[kind]), word) for kind, word in _WORDS.items() if lines[kind] or kind is TOOLS]
         shown = [line for of_kind in lines.values() for line in _bounded(of_kind)]
         note = [NOTE_OF_PASSING] if state.is_passing else []
-        return "\n".join([f"{server} is activated: {', '.join(amounts)}.", *note, *shown])
+        managed = self._servers.find(server)
+        said = shortened(self._said.of(managed), SAID_BYTES) if managed else ""
+        own = [f"Instructions of {server}:", *(f"  {line}".rstrip() for line in said.splitlines())] if said else []
+        return "\n".join([f"{server} is activated: {', '.join(amounts)}.", *note, *shown, *own])
 
     async def _definitions(self, kind: OfferKind, server: str, state: SessionState) -> list[Raw]:
         if state.server:

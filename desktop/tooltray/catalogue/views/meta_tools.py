@@ -23,6 +23,7 @@ from tooltray.protocol.eras import Era, own_result
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import NAME as HUB
+from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
 FIND, DESCRIBE, CALL, READ = "find_tools", "describe_tools", "call_tool", "read_result"
@@ -398,6 +399,10 @@ class HubTools:
         names = {"find": self.name(FIND_KEY, server), "call": self.name(CALL_KEY, server)}
         made += [tool.definition(self.name((HUB, tool.name), server), **names) for tool in HUB_TOOLS.values() if tool.is_listed(view)]
         return made
+
+    def offers(self, server: ManagedServer) -> str:
+        """Returns a sentence about what a server offers: the user's own description, else the known one; may be empty."""
+        return self._known.offers(server.name, server.config)
 
     def _lazy_server(self, name: str, tools: Sequence[str]) -> LazyServer:
         config = self._servers.get(name).config
