@@ -92,6 +92,17 @@ def test_a_connected_client_lists_and_calls_our_tools_and_disconnecting_takes_ou
         assert file.read_bytes() == before
 
 
+def test_a_hub_that_a_client_s_bridge_started_outlives_the_client(machine: Machine, client: RealClient) -> None:
+    machine.person.connect(client.id)
+    machine.world.stop_hub()
+    machine.run(client)
+    first = machine.world.hub_pid()
+    assert first is not None
+    machine.run(client)
+    assert machine.world.hub_pid() == first
+    machine.world.stop_hub()
+
+
 def test_servers_that_were_imported_are_listed_by_their_client_as_before(machine: Machine, client: RealClient) -> None:
     file = machine.file(client)
     before = file.read_bytes()

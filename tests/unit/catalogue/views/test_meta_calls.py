@@ -25,6 +25,9 @@ from tests.fakes.lazy_hub import (
 )
 from tests.fakes.scripted_server import ScriptedServer, tool
 
+from tooltray.catalogue.views import meta_calls
+from tooltray.catalogue.views.meta_calls import MOST_LINES, SAID_BYTES
+
 
 async def test_an_activation_answers_with_everything_and_the_lists_follow(tmp_path: Path) -> None:
     reads = tool("a", description="A", inputSchema={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
@@ -146,21 +149,22 @@ async def test_a_server_that_crashes_and_comes_back_is_waited_for(tmp_path: Path
         assert len((await answer)[1]) == 6
 
 
-async def test_a_server_that_does_not_say_what_it_has_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+async def test_a_server_that_does_not_say_what_it_has_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meta_calls, "LISTS_WAIT_S", 0.02)
     program = six()
     program.hold("tools/list")
-    async with hub_parts(tmp_path, **lazy(x=program), waits={"lists_wait_s": 0.02, **BARELY}) as parts:
+    async with hub_parts(tmp_path, **lazy(x=program), waits=BARELY) as parts:
         client = parts.client()
         result = await called(parts, client, "activate_x")
         assert "has not listed its tools" in said(result)
         assert client.state.activated == set()
 
 
-async def test_what_else_it_has_is_not_waited_for_for_ever_either(tmp_path: Path) -> None:
+async def test_what_else_it_has_is_not_waited_for_for_ever_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meta_calls, "LISTS_WAIT_S", 0.3)  # enough for the tools also on a busy machine
     program = rich(tool("a"))
     program.hold("prompts/list")
-    options = {"lists_wait_s": 0.3, **BARELY}  # enough for the tools also on a busy machine
-    async with hub_parts(tmp_path, **lazy(x=program), waits=options) as parts:
+    async with hub_parts(tmp_path, **lazy(x=program), waits=BARELY) as parts:
         assert await activated(parts, parts.client(), "x") == ("x is activated: 1 tool.", ["a"])
 
 
@@ -176,6 +180,25 @@ async def test_a_session_with_a_copy_of_its_own_is_answered_by_that(tmp_path: Pa
         assert (await activated(parts, client, "x"))[1] == ["own"]
         assert await names_of(parts, client) == ["activate_x", "own"]
         await parts.servers.end_session(client)
+
+
+async def test_what_a_server_says_of_itself_comes_with_its_tools(tmp_path: Path) -> None:
+    program = rich(tool("a"))
+    greet = program.handlers["initialize"]
+    program.handlers["initialize"] = lambda copy, params: {**greet(copy, params), "instructions": "Read first.\n\n" + "word " * 1000}
+    async with ready_parts(tmp_path, "x", **lazy(x=program)) as parts:
+        *_, head, first, _, last = said(await called(parts, parts.client(), "activate_x")).splitlines()
+        assert (head, first) == ("Instructions of x:", "  Read first.")
+        assert last.endswith("word…")
+        assert len(last) < SAID_BYTES
+
+
+async def test_of_very_many_tools_the_rest_is_counted(tmp_path: Path) -> None:
+    tools = [tool(f"t{number:03}") for number in range(MOST_LINES + 3)]
+    async with ready_parts(tmp_path, "x", **lazy(x=rich(*tools))) as parts:
+        lines = said(await called(parts, parts.client(), "activate_x")).splitlines()
+        assert lines[0].startswith(f"x is activated: {MOST_LINES + 3} tools, ")
+        assert lines[MOST_LINES : MOST_LINES + 3] == [f"t{MOST_LINES - 1:03}()", "and 3 more", "prompt p"]
 
 
 async def test_where_no_session_lasts_the_answer_says_that_nothing_will_be_listed(tmp_path: Path) -> None:
