@@ -1,6 +1,7 @@
 """Lazy servers that a test scripts, and clients that list, activate and call."""
 
 import contextlib
+import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.protocol.envelope import Envelope, dump
 
 TOOLS, PROMPTS, RESOURCES = (f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources"))
-SEARCH = ["find_tools", "call_tool"]
+SEARCH = ["find_tools", "describe_tools", "call_tool"]
 PROMPT, RESOURCE, TEMPLATE = {"name": "p"}, {"uri": "x://1", "name": "r"}, {"uriTemplate": "x://t/{id}", "name": "t"}
 
 
@@ -97,8 +98,20 @@ async def called(parts: HubParts, client: Client, name: str, /, *, is_modern: bo
     return dict(reply["result"])
 
 
-async def activated(parts: HubParts, client: Client, server: str = "serena") -> dict[str, Any]:
-    return dict((await called(parts, client, f"activate_{server}"))["structuredContent"])
+async def activated(parts: HubParts, client: Client, server: str = "serena", name: str = "") -> tuple[str, list[str]]:
+    """What the answer to an activation begins with, and the tools in it."""
+    text = said(await called(parts, client, name or f"activate_{server}"))
+    return text.splitlines()[0], signed(text)
+
+
+async def found(parts: HubParts, client: Client, query: str, name: str = "find_tools", **arguments: Any) -> list[str]:
+    """The tools that a search finds."""
+    return signed(said(await called(parts, client, name, query=query, **arguments)))
+
+
+def signed(text: str) -> list[str]:
+    """The names of the tools in a text that has their signatures."""
+    return re.findall(r"^([\w.-]+)\(", text, re.MULTILINE)
 
 
 def said(result: dict[str, Any]) -> str:

@@ -52,6 +52,7 @@ from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
 from tooltray.catalogue.views.tool_costs import Count, ToolCosting
+from tooltray.catalogue.views.tool_lookup import ToolLookup
 from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.naming.published_names import PublishedNames
@@ -399,9 +400,10 @@ class Hub(StoredParts):
     search: ToolSearch = part()
     hub_tools: HubTools = part()
     lists: ViewLists = part()
-    activation_answer: ActivationAnswer = part()
+    activation_answer: ActivationAnswer = part(said="instructions")
     activation: Activation = part(answer="activation_answer")
     views: Views = part()
+    lookup: ToolLookup = part()
     meta: MetaCalls = part(call=Later("calls.call"), read=Later("result_reading"))
     introduction: Introduction = part(said="instructions", declared="server_declarations")
 

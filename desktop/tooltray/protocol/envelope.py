@@ -216,6 +216,21 @@ def success(result: object) -> Envelope:
     return Envelope(result=dump(result))
 
 
+SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
+
+
+def has_failed(reply: Envelope) -> bool:
+    """Reports whether a reply is an error, or the result of a tool call that failed; of large results it reads only both ends, where every
+    known server writes `isError`.
+    """
+    if reply.error:
+        return True
+    view = memoryview(reply.result)
+    edge = SEARCHED_FOR_ERROR_BYTES
+    ends = bytes(view[:edge]) + bytes(view[-edge:])
+    return b'"isError"' in ends and b'"isError":true' in ends.replace(b" ", b"")
+
+
 class Worded(Envelope):
     """A failure of our own that keeps its message as it was made, e.g. as a Phrase; the error that is sent contains it as plain text."""
 

@@ -11,7 +11,17 @@ from msgspec import Raw
 from tests.fakes.json_texts import texts, values
 
 from tooltray.protocol import envelope
-from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, PARSE_ERROR, Envelope, MalformedFrame, load, readable
+from tooltray.protocol.envelope import (
+    INVALID_REQUEST,
+    NOTHING,
+    PARSE_ERROR,
+    SEARCHED_FOR_ERROR_BYTES,
+    Envelope,
+    MalformedFrame,
+    has_failed,
+    load,
+    readable,
+)
 
 DEEP = b"[" * 50_000
 MEGABYTE = b'"' + b"x" * 2**20 + b'"'
@@ -321,3 +331,19 @@ def test_a_request_without_parameters_may_say_so_by_null_or_an_empty_array(param
 @pytest.mark.parametrize("written", [b"7.0", b"7E0", b"0.7e1"])
 def test_the_id_of_a_reply_that_is_an_integer_written_as_a_fraction_is_that_integer(written: bytes) -> None:
     assert bytes(envelope.decode(b'{"jsonrpc":"2.0","id":%b,"result":{}}' % written).id) == b"7"
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (Envelope(error=Raw(b'{"code":1,"message":"m"}')), True),
+        (Envelope(result=Raw(b'{"content":[],"isError":true}')), True),
+        (Envelope(result=Raw(b'{"content":[],"isError" : true }')), True),
+        (Envelope(result=Raw(b'{"isError":false,"content":[]}')), False),
+        (Envelope(result=Raw(b'{"isError":true,"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}')), True),
+        (Envelope(result=Raw(b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"],"isError":true}')), True),
+        (Envelope(result=Raw(b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}')), False),
+    ],
+)
+def test_a_result_says_at_one_of_its_ends_whether_the_call_failed(reply: Envelope, expected: bool) -> None:
+    assert has_failed(reply) is expected

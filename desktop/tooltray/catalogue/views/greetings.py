@@ -4,15 +4,17 @@ clients.
 """
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.catalogue.views.meta_tools import CALL_KEY, FIND_KEY, HubTools, key_of
+from tooltray.catalogue.views.meta_tools import ACTIVATE, CALL_KEY, FIND_KEY, HubTools, key_of
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.foundation.events import EventBus
@@ -22,35 +24,34 @@ from tooltray.protocol.declarations import BEYOND, JOINED_BYTES, TASKS, Declarat
 from tooltray.protocol.envelope import dump, load
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServersConfigured
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
 
-OWN_WORDS_BYTES = 4096  # of UTF-8, for the instructions of all servers together; a model reads them with each request
-SEARCHED_BYTES = 900  # of the whole text where tools are searched: 300 tokens, also of other scripts than Latin
-MOST_NAMED = 100  # servers; their names alone are another 1 to 2 kB
+MOST_BYTES = 800  # of UTF-8 for the whole text, which a model reads with each request: 300 tokens, also in Chinese
+LEAST_BYTES = 24  # of what a server says of itself; where there is less room only its name is given
+MORE_BYTES = len(" and 10000 more.")
 ELLIPSIS = "…"
-INDENT = "  "
 INSTRUCTIONS = "instructions"  # of the catalogue
-KEPT_BYTES = 2 * OWN_WORDS_BYTES  # a secret that is cut in two here is after the shown part
+KEPT_BYTES = 4096  # a secret that is cut in two here is after the shown part
 READ_CHARACTERS = 65_536  # characters of an overlong text that are searched for secrets
 
 
 class Introduced(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of the `instructions` for a session, with the instructions that each server wrote, by its name.
+    """The contents of the `instructions` for a session.
 
     Attributes:
-        servers: names, in the order of the text.
+        servers: what each server is for, by its name, in the order of the text; may be empty.
         on_demand: the servers whose tools are listed after activation, with the names of the tools that activate them.
         find, call: the names of the tools that find and call others; empty if they are not listed.
         is_search: no tools of servers are listed.
         about: the hub's own tools that describe servers.
     """
 
-    servers: Sequence[str]
-    said: Mapping[str, str]
+    servers: Mapping[str, str]
     on_demand: Mapping[str, str]
     find: str = ""
     call: str = ""
@@ -59,36 +60,40 @@ class Introduced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def instructions(told: Introduced) -> str:
-    """Returns the `instructions` for an AI client that has all servers together: text for its model.
+    """Returns the `instructions` for an AI client that has all servers together: at most 300 tokens for its model.
 
-    Some clients cut such texts at 2 kB, so the facts that a model needs most come first: the servers, the ones that load on demand, and how
-    to find the rest. The servers' own instructions come last, indented, so that a server cannot speak as the hub or as its neighbour.
+    The facts that a model needs most come first: how to find tools, and how servers are loaded on demand. Then come the servers, a line
+    for each, so that a server cannot speak as the hub or as its neighbour; of very many servers only the names.
     """
     lines = ["Tools of several MCP servers, published by Tooltray."]
-    names = [f"Servers: {_listed(told.servers)}."] if told.servers else []
-    lines += [] if told.is_search else names
-    if told.on_demand:
-        named = _listed([f"{server} ({tool})" for server, tool in told.on_demand.items()])
-        how = "Loaded on demand, by calling the tool in brackets or any of their tools by name"
-        lines.append(f"{how}: {named}. Their tools are not listed until then.")
     if told.find:
         what = "The servers' tools are not listed" if told.is_search else "Not all tools are listed"
         lines.append(f"{what}: {told.find} finds them, {told.call} calls them.")
+    if told.on_demand:
+        lines.append(
+            f"Servers with * load on demand: call {ACTIVATE}NAME or any of their tools by name. Their tools are not listed until then."
+        )
     if told.about:
         lines.append(f"{' and '.join(told.about)} {'shows' if len(told.about) == 1 else 'show'} what runs.")
-    said = {server: told.said[server] for server in told.servers if told.said.get(server)}
-    if not told.is_search:
-        return "\n\n".join(["\n".join(lines), *_blocks(shared_out(said))])
-    head = "\n".join([*lines, *names])
-    room_bytes = max(0, SEARCHED_BYTES - len(_encoded("\n\n".join([head, *_blocks(dict.fromkeys(said, ""))]))))
-    return shortened("\n\n".join([head, *_blocks(shared_out(said, room_bytes // 2))]), SEARCHED_BYTES)
+    room_bytes = MOST_BYTES - len(_encoded("\n".join([*lines, ""])))
+    return "\n".join([*lines, *_about_servers(told, room_bytes)])
 
 
-def _blocks(said: Mapping[str, str]) -> list[str]:
-    return [f"Instructions of {server}:\n{_indented(text)}" for server, text in said.items()]
+def _about_servers(told: Introduced, room_bytes: int) -> list[str]:
+    names = {server: _marked(server, told.on_demand.get(server)) for server in told.servers}
+    left_bytes = room_bytes - sum(len(_encoded(f"- {name}: \n")) for name in names.values())
+    if left_bytes < LEAST_BYTES * len(names):
+        return [f"Servers: {_listed(list(names.values()), room_bytes - len('Servers: .'))}."]
+    words = shared_out({server: " ".join(plain(text, MOST_BYTES).split()) for server, text in told.servers.items()}, left_bytes)
+    return [f"- {name}: {words[server]}" if server in words else f"- {name}" for server, name in names.items()]
 
 
-def shared_out(texts: Mapping[str, str], room_bytes: int = OWN_WORDS_BYTES) -> dict[str, str]:
+def _marked(server: str, activate: str | None) -> str:
+    """Returns a server's name, marked if it loads on demand, with the tool that does so if it has another name than the usual one."""
+    return server if activate is None else f"{server}*" if activate == ACTIVATE + server else f"{server}* ({activate})"
+
+
+def shared_out(texts: Mapping[str, str], room_bytes: int) -> dict[str, str]:
     """Cuts each text to a fair share of the room: long texts get the room that short ones leave. Texts that would be empty are left
     out.
     """
@@ -121,13 +126,13 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"{INDENT}{line}".rstrip() for line in text.splitlines())
+def _listed(names: Sequence[str], room_bytes: int) -> str:
+    """Returns the names that have room, and how many more there are."""
+    ends = list(accumulate(len(_encoded(name)) + len(", ") for name in names))
+    if ends[-1] <= room_bytes:
+        return ", ".join(names)
+    count = bisect_right(ends, room_bytes - MORE_BYTES)
+    return f"{', '.join(names[:count])} and {len(names) - count} more"
 
 
 class ServerInstructions:
@@ -283,8 +288,7 @@ class Introduction:
         seen = sorted(filter(partial(self._is_seen, state), self._servers), key=lambda server: server.name)
         about = [tool for tool in hub_server.ABOUT_SERVERS if self._profiles.includes(state, hub_server.NAME, tool)]
         told = Introduced(
-            servers=[server.name for server in seen],
-            said={server.name: self._said.of(server) for server in seen},
+            servers={server.name: f"{self._hub_tools.offers(server)} {self._said.of(server)}".strip() for server in seen},
             on_demand={server: self._hub_tools.likely_name(key_of(server)) for server in sorted(view.lazy)},
             find=self._hub_tools.likely_name(FIND_KEY) if view.has_search else "",
             call=self._hub_tools.likely_name(CALL_KEY) if view.has_search else "",

@@ -1,44 +1,51 @@
-"""Calls of the hub's tools about other tools: they activate a lazy server, find tools, and call a tool that need not be listed. Failures
-are TooltrayErrors in words for the model.
+"""Calls of the hub's tools about other tools: they activate a lazy server, find and describe tools, and call a tool that need not be
+listed. Failures are TooltrayErrors in words for the model.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
+import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES, OfferKind
+from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES, TOOLS, OfferKind
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views import meta_tools
+from tooltray.catalogue.views.greetings import ServerInstructions, shortened
 from tooltray.catalogue.views.known_clients import KnownClients
-from tooltray.catalogue.views.meta_tools import HubTools, array
+from tooltray.catalogue.views.meta_tools import HubTools, counted
 from tooltray.catalogue.views.modes import own_copy
-from tooltray.catalogue.views.search import ToolSearch
+from tooltray.catalogue.views.signatures import first_sentence, signature
+from tooltray.catalogue.views.tool_lookup import ToolLookup, described_text, found_text
 from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure, load
-from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, failure, has_failed, load
+from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.relay.relay import START_WAIT_S, paused
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-NOTE_OF_PASSING = (
-    "This connection has no client token and so no session: these tools will not be listed. Call them by name, or with call_tool."
-)
+NOTE_OF_PASSING = "This connection has no client token and so no session: these are not listed. Call them by name, or with call_tool."
+INVALID_PARAMS_TEXT = str(INVALID_PARAMS).encode()  # in results of servers that were made with the TypeScript SDK
+LONGEST_ADDRESS = 200  # characters of a URI
 LISTS_WAIT_S = 20.0  # for the first lists of a server that runs; clients give a call longer
+SAID_BYTES = 2048  # of a server's own instructions, about 500 tokens
+MOST_LINES = 100  # of each kind in the answer to an activation; a model finds the rest
 
-_WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "template"}
+_WORDS = {TOOLS: "tool", PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "template"}
+_ADDRESSES = {PROMPTS: "name", RESOURCES: "uri", TEMPLATES: "uriTemplate"}
 
 
 class ActivationAnswer:
-    """The answer to an activation: everything that its server offers to the session. Has no state of its own."""
+    """The answer to an activation: everything that its server offers to the session, a line for each. Has no state of its own."""
 
     def __init__(
         self,
@@ -49,21 +56,25 @@ class ActivationAnswer:
         resources: ResourceManager,
         lists: ViewLists,
         clients: KnownClients,
+        said: ServerInstructions,
     ) -> None:
         self._servers, self._offers, self._prompts, self._resources = servers, offers, prompts, resources
-        self._lists, self._clients = lists, clients
+        self._lists, self._clients, self._said = lists, clients, said
 
-    async def of(self, server: str, exchange: Exchange) -> Raw:
+    async def of(self, server: str, exchange: Exchange) -> str:
         state = exchange.session.state
         copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
-        entries = await self._lists.of_server(server, state, client=copy, terms=self._clients.list_terms(state))
-        tools = [entry.definition for entry in entries]
-        note = {"note": NOTE_OF_PASSING} if state.is_passing else {}
-        others: Mapping[OfferKind, list[Raw]] = {kind: await self._definitions(kind, server, state) for kind in KINDS}
-        counts = {"toolCount": len(tools), **{f"{_WORDS[kind]}Count": len(found) for kind, found in others.items()}}
-        answered = {"activated": True, "server": server, **counts, **note}
-        members = {name: dump(value) for name, value in answered.items()}
-        return closed(members | {"tools": array(tools)} | {kind.member: array(found) for kind, found in others.items()})
+        entries = await self._lists.for_models(state, client=copy, terms=self._clients.list_terms(state), server=server)
+        lines: dict[OfferKind, list[str]] = {TOOLS: [signature(entry.definition, name=entry.name) for entry in entries]}
+        for kind in KINDS:
+            lines[kind] = [_line_of(kind, definition) for definition in await self._definitions(kind, server, state)]
+        amounts = [counted(len(lines[kind]), word) for kind, word in _WORDS.items() if lines[kind] or kind is TOOLS]
+        shown = [line for of_kind in lines.values() for line in _bounded(of_kind)]
+        note = [NOTE_OF_PASSING] if state.is_passing else []
+        managed = self._servers.find(server)
+        said = shortened(self._said.of(managed), SAID_BYTES) if managed else ""
+        own = [f"Instructions of {server}:", *(f"  {line}".rstrip() for line in said.splitlines())] if said else []
+        return "\n".join([f"{server} is activated: {', '.join(amounts)}.", *note, *shown, *own])
 
     async def _definitions(self, kind: OfferKind, server: str, state: SessionState) -> list[Raw]:
         if state.server:
@@ -71,6 +82,18 @@ class ActivationAnswer:
         if kind is PROMPTS:
             return await self._prompts.definitions(server, self._clients.room_of(state))
         return await self._resources.definitions(kind, server)
+
+
+def _line_of(kind: OfferKind, definition: Raw) -> str:
+    members = load(definition)
+    address = plain(members.get(_ADDRESSES[kind]), LONGEST_ADDRESS)
+    about = first_sentence(members.get("description")) or first_sentence(members.get("title") or members.get("name"))
+    return f"{_WORDS[kind]} {address}" + (f" - {about}" if about and about != address else "")
+
+
+def _bounded(lines: Sequence[str]) -> Sequence[str]:
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], f"and {more} more"] if more > 0 else lines
 
 
 class Activation:
@@ -87,7 +110,7 @@ class Activation:
     ) -> None:
         self._servers, self._tools, self._offers, self._answer, self._is_paused = servers, tools, offers, answer, is_paused
 
-    async def load(self, server: str, exchange: Exchange) -> Raw:
+    async def load(self, server: str, exchange: Exchange) -> str:
         """Starts a server and waits until it has listed; returns the answer to its activation.
 
         Raises:
@@ -129,36 +152,27 @@ class MetaCalls:
     """Calls of the hub's tools about other tools; has no state of its own."""
 
     def __init__(
-        self,
-        *,
-        servers: ServerManager,
-        views: Views,
-        hub_tools: HubTools,
-        search: ToolSearch,
-        activation: Activation,
-        call: ToolCall,
-        read: MetaTool,
+        self, *, views: Views, hub_tools: HubTools, lookup: ToolLookup, activation: Activation, call: ToolCall, read: MetaTool
     ) -> None:
         """
         Args:
             call: carries out the inner call of a call of `call_tool`.
             read: answers a call of `read_result`.
         """
-        self._servers, self._views, self._hub_tools = servers, views, hub_tools
-        self._search, self._activation, self._call, self._read = search, activation, call, read
+        self._views, self._hub_tools, self._lookup, self._activation, self._call = views, hub_tools, lookup, activation, call
+        self._answers: Mapping[str, MetaTool] = {
+            meta_tools.FIND: self._find,
+            meta_tools.DESCRIBE: self._describe,
+            meta_tools.CALL: self._call_inner,
+            meta_tools.READ: read,
+        }
 
     def find(self, name: str, state: SessionState) -> MetaTool | None:
         """Returns the tool about other tools that a session calls by this name; None for any other name."""
         key = self._hub_tools.key(name, state.server)
         if key is None:
             return None
-        if key == meta_tools.FIND_KEY:
-            return self._find
-        if key == meta_tools.CALL_KEY:
-            return self._call_inner
-        if key == meta_tools.READ_KEY:
-            return self._read
-        return partial(self._activate, key[1].removeprefix(meta_tools.ACTIVATE))
+        return self._answers.get(key[1]) or partial(self._activate, key[1].removeprefix(meta_tools.ACTIVATE))
 
     async def _activate(self, server: str, exchange: Exchange) -> Envelope:
         state, era = exchange.session.state, exchange.era
@@ -173,15 +187,21 @@ class MetaCalls:
 
     async def _find(self, exchange: Exchange) -> Envelope:
         try:
-            query, limit = meta_tools.read_search(exchange.request.params)
+            search = meta_tools.read_search(exchange.request.params)
         except TooltrayError as error:
             return meta_tools.refusal(error, exchange.era)
         state = exchange.session.state
-        copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
-        found = await self._search.found(query, limit, state, client=copy)
-        tools = [closed({**opened(entry.definition), "server": dump(entry.route.server)}) for entry in found]
-        note = {} if found else {"note": dump(meta_tools.NOTHING_FOUND)}
-        return meta_tools.answer(closed({"tools": meta_tools.array(tools), **note}), exchange.era)
+        needs = await self._lookup.find(search, state, client=self._lookup.copy_of(exchange))
+        text = found_text(needs, is_full=search.is_full, names_servers=state.server is None, dropped=search.dropped)
+        return meta_tools.answer(text, exchange.era)
+
+    async def _describe(self, exchange: Exchange) -> Envelope:
+        try:
+            names = meta_tools.read_names(exchange.request.params)
+        except TooltrayError as error:
+            return meta_tools.refusal(error, exchange.era)
+        tools = await self._lookup.describe(names, exchange.session.state, client=self._lookup.copy_of(exchange))
+        return meta_tools.answer(described_text(tools), exchange.era)
 
     async def _call_inner(self, exchange: Exchange) -> Envelope:
         try:
@@ -197,4 +217,21 @@ class MetaCalls:
         if not self._hub_tools.is_for_models(inner_head.name, exchange.session.state.server):
             problem = TooltrayError(f"{inner_head.name} is only for the views of its server", message="find_tools finds the tools")
             return meta_tools.refusal(problem, exchange.era)
-        return await self._call(exchange.child(request=inner, head=inner_head))
+        reply = await self._call(exchange.child(request=inner, head=inner_head))
+        return await self._explained(reply, inner, inner_head.name, exchange) if has_failed(reply) else reply
+
+    async def _explained(self, reply: Envelope, inner: Envelope, name: str, exchange: Exchange) -> Envelope:
+        """Returns a failed reply, with what the tool takes if its arguments were wrong.
+
+        Nothing is checked before the call: servers take more than their schemas say, and a call that is right should not wait.
+        """
+        code = load(reply.error)["code"] if reply.error else None
+        if code not in (None, INVALID_PARAMS):
+            return reply
+        is_certain = code == INVALID_PARAMS or INVALID_PARAMS_TEXT in bytes(reply.result)
+        arguments = opened(inner.params)["arguments"]
+        if not (why := await self._lookup.explain_failure(name, arguments, exchange, is_certain=is_certain)):
+            return reply
+        if reply.error:
+            return meta_tools.answer(f"{load(reply.error)['message']}\n{why}", exchange.era, is_error=True)
+        return msgspec.structs.replace(reply, result=meta_tools.with_text(reply.result, why))

@@ -2,8 +2,9 @@
 the tools are listed.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -16,60 +17,103 @@ from tooltray.catalogue.views.modes import SessionView
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.foundation.verbs import JsonObject
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.eras import Era, own_result
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import NAME as HUB
+from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-FIND, CALL, READ = "find_tools", "call_tool", "read_result"
+FIND, DESCRIBE, CALL, READ = "find_tools", "describe_tools", "call_tool", "read_result"
 ACTIVATE = "activate_"  # before the name of a server
 MOST_NAMED = 5  # tools in the description of a server; listing all would cost the tokens that activation saves
-NOTHING_FOUND = (
-    "No tool matches these words. Use other or fewer words for the action and its object, such as 'read file', also in English. An empty "
-    "query returns the first tools by name."
-)
-FOUND_BY_DEFAULT, MOST_FOUND = 10, 50
+FOUND_BY_DEFAULT, MOST_FOUND = 5, 50  # tools for each need
+MOST_NEEDS = 10  # of one search
+MOST_DESCRIBED = 20  # tools of one call
+FULL = "full"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 _READS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
-_FIND_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "query": {"type": "string", "description": "What the tool should do, in a few words"},
-        "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": FOUND_BY_DEFAULT, "description": "Maximum number"},
-    },
-    "required": ["query"],
-    "additionalProperties": False,
-}
-_CALL_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "description": "The tool's name, as find_tools or an activate tool gave it"},
-        "arguments": {"type": "object", "description": "As the tool's inputSchema requires"},
-    },
-    "required": ["name"],
-    "additionalProperties": False,
-}
 
 
-_READ_WHAT = (
-    "Reads more of a result that was cut because it was too large; its handle is at the end of the cut result. With only the handle it "
-    "returns the beginning; give offset to continue, or one of lines and grep. Each answer shows how to continue."
+class HubTool(NamedTuple):
+    """One of the hub's tools about other tools; those that activate servers are besides.
+
+    Attributes:
+        description: with `{find}` and `{call}` for the names under which those two are listed.
+        properties: of its arguments.
+        required: the arguments that it needs.
+        is_listed: whether a view lists it.
+    """
+
+    name: str
+    title: str
+    description: str
+    properties: Mapping[str, JsonMapping]
+    required: Sequence[str]
+    is_listed: Callable[[SessionView], bool]
+    annotations: JsonMapping = _READS
+
+    def definition(self, name: str, **names: str) -> Raw:
+        """Returns its definition. `names`: of the tools that its description names."""
+        schema = {"type": "object", "properties": self.properties, "required": self.required, "additionalProperties": False}
+        return _definition(name, self.title, self.description.format(**names), schema, self.annotations)
+
+
+_TOOLS = (
+    HubTool(
+        FIND,
+        "Find tools",
+        "Finds tools of all connected MCP servers, also tools that are not listed. Returns a line for each: name(argument: type, "
+        "optional?: type) - what it does. Call what it finds with {call}.",
+        {
+            "query": {"type": "string", "description": "What the tool should do, in a few words"},
+            "queries": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_NEEDS, "description": "Several needs at once"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": FOUND_BY_DEFAULT, "description": "Tools per need"},
+            "detail": {"enum": ["signature", FULL], "description": "full: whole definitions"},
+        },
+        (),
+        attrgetter("has_search"),
+    ),
+    HubTool(
+        DESCRIBE,
+        "Describe tools",
+        "Returns the whole definitions of tools, for when the line that {find} gives is not enough.",
+        {"names": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MOST_DESCRIBED}},
+        ("names",),
+        attrgetter("has_search"),
+    ),
+    HubTool(
+        CALL,
+        "Call a tool",
+        "Calls any tool of the connected MCP servers by its name, also one that is not listed, and returns what that tool returns.",
+        {
+            "name": {"type": "string", "description": "The tool's name, as find_tools or an activate tool gave it"},
+            "arguments": {"type": "object", "description": "As the tool requires"},
+        },
+        ("name",),
+        attrgetter("has_search"),
+        {"destructiveHint": True, "openWorldHint": True},
+    ),
+    HubTool(
+        READ,
+        "Read a result",
+        "Reads more of a result that was cut because it was too large; its handle is at the end of the cut result. With only the handle it "
+        "returns the beginning; give offset to continue, or one of lines and grep. Each answer shows how to continue.",
+        {
+            "handle": {"type": "string", "description": "As at the end of the cut result"},
+            "part": {"type": "integer", "minimum": 1, "description": "Which part of the result, if it has several; default: the first"},
+            "offset": {"type": "integer", "minimum": 0, "description": "Start at this byte"},
+            "lines": {"type": "string", "description": "These lines, from 1: 100-200, 100- or 100"},
+            "grep": {"type": "string", "description": "Only lines with these words, each with its number; plain words, no pattern"},
+        },
+        ("handle",),
+        attrgetter("reads_results"),
+    ),
 )
-_READ_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "handle": {"type": "string", "description": "As at the end of the cut result"},
-        "part": {"type": "integer", "minimum": 1, "description": "Which part of the result, if it has several; default: the first"},
-        "offset": {"type": "integer", "minimum": 0, "description": "Start at this byte"},
-        "lines": {"type": "string", "description": "These lines, from 1: 100-200, 100- or 100"},
-        "grep": {"type": "string", "description": "Only lines with these words, each with its number; plain words, no pattern"},
-    },
-    "required": ["handle"],
-    "additionalProperties": False,
-}
+HUB_TOOLS: Mapping[str, HubTool] = {tool.name: tool for tool in _TOOLS}
+"""In the order in which they are listed. A further tool is a row here, and its answer a row in MetaCalls."""
 
 
 class LazyServer(msgspec.Struct, frozen=True):
@@ -92,7 +136,7 @@ class LazyServer(msgspec.Struct, frozen=True):
         what = f"Activate {self.title} MCP server. {self.offers}".rstrip()
         if self.tools is None:
             return f"{what} It will be started, and its tools loaded."
-        amounts = [_counted(len(self.tools), "tool"), *(_counted(count, word) for word, count in self.counts.items() if count)]
+        amounts = [counted(len(self.tools), "tool"), *(counted(count, word) for word, count in self.counts.items() if count)]
         loads = " and ".join(filter(None, (", ".join(amounts[:-1]), amounts[-1])))
         return f"{what} This will load {loads}.{self._available()}"
 
@@ -108,12 +152,12 @@ def key_of(server: str) -> tuple[str, str]:
     return HUB, ACTIVATE + server
 
 
-FIND_KEY, CALL_KEY, READ_KEY = (HUB, FIND), (HUB, CALL), (HUB, READ)
+FIND_KEY, CALL_KEY, READ_KEY = ((HUB, name) for name in (FIND, CALL, READ))
 
 
 def is_meta(key: tuple[str, str]) -> bool:
     """Reports whether a name was given to such a tool."""
-    return key in (FIND_KEY, CALL_KEY, READ_KEY) or (key[0] == HUB and key[1].startswith(ACTIVATE))
+    return key[0] == HUB and (key[1] in HUB_TOOLS or key[1].startswith(ACTIVATE))
 
 
 # definitions
@@ -124,47 +168,76 @@ def activate_definition(name: str, server: LazyServer) -> Raw:
     return _definition(name, f"Activate {server.title}", server.description, _NO_ARGUMENTS, _READS)
 
 
-def find_definition(name: str, call_name: str) -> Raw:
-    """Returns the definition of `find_tools`. `call_name`: the name of the tool that calls the found tools."""
-    what = f"Finds tools of all connected MCP servers, also tools that are not listed. Call what it finds with {call_name}."
-    return _definition(name, "Find tools", what, _FIND_SCHEMA, _READS)
-
-
-def call_definition(name: str) -> Raw:
-    """Returns the definition of `call_tool`."""
-    what = "Calls any tool of the connected MCP servers by its name, also one that is not listed, and returns what that tool returns."
-    return _definition(name, "Call a tool", what, _CALL_SCHEMA, {"destructiveHint": True, "openWorldHint": True})
-
-
-def read_definition(name: str) -> Raw:
-    """Returns the definition of `read_result`."""
-    return _definition(name, "Read a result", _READ_WHAT, _READ_SCHEMA, _READS)
-
-
 def _definition(name: str, title: str, description: str, schema: Any, annotations: Any) -> Raw:
     return dump({"name": name, "title": title, "description": description, "inputSchema": schema, "annotations": annotations})
 
 
-def _counted(count: int, word: str) -> str:
+def counted(count: int, word: str) -> str:
+    """Returns a number with its noun."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 # arguments
 
 
-def read_search(params: Raw) -> tuple[str, int]:
-    """Returns the query and the limit of a call of `find_tools`.
+_QUERY = "it is a string: what the tool should do, in a few words; queries is a list of them"
+_NAMES = "names is a list of strings"
+
+
+class Search(NamedTuple):
+    """The arguments of a call of `find_tools`.
+
+    Attributes:
+        queries: at most MOST_NEEDS.
+        limit: how many tools for each.
+        is_full: whole definitions are wanted.
+        dropped: how many further queries there were.
+    """
+
+    queries: Sequence[str]
+    limit: int = FOUND_BY_DEFAULT
+    is_full: bool = False
+    dropped: int = 0
+
+
+def read_search(params: Raw) -> Search:
+    """Returns what a call of `find_tools` searches for.
 
     Raises:
-        TooltrayError: they are of the wrong kind; in words for a model.
+        TooltrayError: the arguments are of the wrong kind; in words for a model.
     """
     arguments = _arguments(params)
-    query, limit = arguments.get("query"), arguments.get("limit", FOUND_BY_DEFAULT)
-    if not isinstance(query, str):
-        raise TooltrayError("find_tools needs a query", "it is a string: what the tool should do, in a few words")
+    wanted = [text for key in ("query", "queries") for text in _texts(arguments.get(key, []), "find_tools needs a query", _QUERY)]
+    limit = arguments.get("limit", FOUND_BY_DEFAULT)
+    if not wanted:
+        raise TooltrayError("find_tools needs a query", _QUERY)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_FOUND:
         raise TooltrayError("find_tools cannot use this limit", f"it is a whole number from 1 to {MOST_FOUND}")
-    return query, limit
+    queries = list(dict.fromkeys(wanted))
+    return Search(queries[:MOST_NEEDS], limit, arguments.get("detail") == FULL, max(0, len(queries) - MOST_NEEDS))
+
+
+def read_names(params: Raw) -> Sequence[str]:
+    """Returns the names in a call of `describe_tools`.
+
+    Raises:
+        TooltrayError: they are of the wrong kind, or too many; in words for a model.
+    """
+    names = list(dict.fromkeys(_texts(_arguments(params).get("names", []), "describe_tools needs names of tools", _NAMES)))
+    if not names:
+        raise TooltrayError("describe_tools needs names of tools", _NAMES)
+    if len(names) > MOST_DESCRIBED:
+        raise TooltrayError("describe_tools cannot describe so many tools at once", f"give at most {MOST_DESCRIBED} names")
+    return names
+
+
+def _texts(value: object, problem: str, message: str) -> list[str]:
+    """Returns a list of texts; a text that some models write in its place becomes a list of one."""
+    values = value if isinstance(value, list) else [value]
+    texts = [each for each in values if isinstance(each, str)]
+    if len(texts) < len(values):
+        raise TooltrayError(problem, message)
+    return texts
 
 
 def inner_call(request: Envelope) -> Envelope:
@@ -214,10 +287,22 @@ def _opened(raw: Raw) -> dict[str, Raw]:
 # answers
 
 
-def answer(value: Raw, era: Era) -> Envelope:
-    """Returns a result both for models that read text and for programs that read structure. `value`: an object."""
-    block = closed({"type": Raw(b'"text"'), "text": dump(bytes(value).decode("utf-8", "replace"))})
-    return _result(closed({"content": Raw(b"[%b]" % bytes(block)), "structuredContent": value, "isError": Raw(b"false")}), era)
+def answer(text: str, era: Era, *, is_error: bool = False) -> Envelope:
+    """Returns a result. It is only text: no client is known to keep it from its model, and structured content beside it would cost its
+    tokens once more.
+    """
+    return own_result("tools/call", dump({"content": [{"type": "text", "text": text}], "isError": is_error}), era)
+
+
+def with_text(result: Raw, text: str) -> Raw:
+    """Returns a result with a further block of text at the end of its content; unchanged if its content is no array."""
+    members = opened(result)
+    content = bytes(members.get("content", NOTHING)).strip()
+    if not content.endswith(b"]"):
+        return result
+    before = content[:-1].rstrip()
+    block = bytes(dump({"type": "text", "text": text}))
+    return closed({**members, "content": Raw(b"%b%b%b]" % (before, b"" if before == b"[" else b",", block))})
 
 
 def refusal(error: TooltrayError, era: Era) -> Envelope:
@@ -226,11 +311,7 @@ def refusal(error: TooltrayError, era: Era) -> Envelope:
     Args:
         error: the reason and what to do, written for models, which also read the hint.
     """
-    return _result(dump({"content": [{"type": "text", "text": str(error)}], "isError": True}), era)
-
-
-def _result(result: Raw, era: Era) -> Envelope:
-    return own_result("tools/call", result, era)
+    return answer(str(error), era, is_error=True)
 
 
 def array(elements: Sequence[Raw]) -> Raw:
@@ -259,7 +340,7 @@ class HubTools:
 
     async def give_names(self, view: SessionView) -> bool:
         """Gives the tools of a view their names, after the servers' tools have theirs; returns whether any of them had none."""
-        keys = [*map(key_of, view.lazy), *((FIND_KEY, CALL_KEY) if view.has_search else ()), *((READ_KEY,) if view.reads_results else ())]
+        keys = [*map(key_of, view.lazy), *((HUB, tool.name) for tool in HUB_TOOLS.values() if tool.is_listed(view))]
         if all(self._names.target(self._given.get(key, "")) == key for key in keys):
             return False
         self._given |= await finish_in_thread(self._names.publish, keys)
@@ -276,13 +357,12 @@ class HubTools:
             return None
         if target and is_meta(target):
             return target
-        return next(
-            (key for key in (FIND_KEY, CALL_KEY, READ_KEY, key_of(server)) if key in self._given and self.name(key, server) == name), None
-        )
+        own = (*((HUB, tool) for tool in HUB_TOOLS), key_of(server))
+        return next((key for key in own if key in self._given and self.name(key, server) == name), None)
 
     def _by_heart(self, name: str) -> Key | None:
         """Returns the key of a name that was never given, because nothing was listed yet."""
-        is_there = name in (FIND_KEY[1], CALL_KEY[1], READ_KEY[1]) or self._servers.find(name.removeprefix(ACTIVATE))
+        is_there = name in HUB_TOOLS or self._servers.find(name.removeprefix(ACTIVATE))
         return (hub_server.NAME, name) if is_there else None
 
     def name(self, key: Key, server: str | None) -> str:
@@ -316,12 +396,13 @@ class HubTools:
             tools: the names of the tools of each lazy server.
         """
         made = [activate_definition(self.name(key_of(lazy), server), self._lazy_server(lazy, names)) for lazy, names in tools.items()]
-        if view.has_search:
-            call_name = self.name(CALL_KEY, server)
-            made += [find_definition(self.name(FIND_KEY, server), call_name), call_definition(call_name)]
-        if view.reads_results:
-            made.append(read_definition(self.reader_name(server)))
+        names = {"find": self.name(FIND_KEY, server), "call": self.name(CALL_KEY, server)}
+        made += [tool.definition(self.name((HUB, tool.name), server), **names) for tool in HUB_TOOLS.values() if tool.is_listed(view)]
         return made
+
+    def offers(self, server: ManagedServer) -> str:
+        """Returns a sentence about what a server offers: the user's own description, else the known one; may be empty."""
+        return self._known.offers(server.name, server.config)
 
     def _lazy_server(self, name: str, tools: Sequence[str]) -> LazyServer:
         config = self._servers.get(name).config

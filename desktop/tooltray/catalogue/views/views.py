@@ -99,10 +99,12 @@ class ViewLists:
         servers = [server for server in view.lazy if self._servers.find(server)]
         return dict(zip(servers, made, strict=False)), made[len(servers) :]
 
-    async def of_server(self, server: str, state: SessionState, *, client: McpClient | None, terms: ListTerms) -> list[Entry]:
-        """Returns the tools of one server that a session's model may call."""
+    async def for_models(
+        self, state: SessionState, *, client: McpClient | None, terms: ListTerms, server: str | None = None
+    ) -> list[Entry]:
+        """Returns the tools that a session's model may call, listed or not. `server`: only this one's."""
         entries = await self._tools.entries(state.server, client=client, terms=terms)
-        return [entry for entry in entries if entry.route.server == server and self._is_for_model(state, entry)]
+        return [entry for entry in entries if server in (None, entry.route.server) and self._is_for_model(state, entry)]
 
     def _is_for_model(self, state: SessionState, entry: Entry) -> bool:
         return entry.route.definition.view.is_for_models and self.includes(state, entry)

@@ -57,6 +57,30 @@ class ToolCosts(msgspec.Struct, frozen=True):
     search_tokens: int = 0  # of the tools that are listed as soon as the listing of one server is compact; 0 if they are already
 
 
+class FoundTool(msgspec.Struct, frozen=True):
+    """A tool that a search has found.
+
+    Attributes:
+        name: as AI clients see it.
+        signature: in one line, its name, its arguments and what it does; those with `?` may be left out.
+        why: what it has in common with the query, such as "name: read"; may be empty.
+        definition: the whole one, if it was asked for.
+    """
+
+    name: str
+    server: str
+    signature: str
+    why: str = ""
+    definition: JsonMapping | None = None
+
+
+class FoundTools(msgspec.Struct, frozen=True):
+    """The tools that fit one query, the best first."""
+
+    query: str
+    tools: tuple[FoundTool, ...]
+
+
 class MCPToolCall(msgspec.Struct, frozen=True):
     """A tool call of a model, in the format of any provider."""
 

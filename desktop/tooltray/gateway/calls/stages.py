@@ -21,7 +21,7 @@ from tooltray.gateway.calls.stage import CANCELLED, ERROR, OK, REFUSED, Rest, Te
 from tooltray.gateway.calls.tool_resolver import ToolResolver
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
 from tooltray.protocol import envelope, eras
-from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, has_failed
 from tooltray.protocol.eras import HEADER_MISMATCH, Era, own_result
 from tooltray.protocol.sessions.exchange import FROM_RULES, Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
@@ -74,9 +74,6 @@ class SeenServers:
         return own_result("tools/call", reply.result, exchange.era)
 
 
-SEARCHED_FOR_ERROR_BYTES = 512  # bytes at either end of a large result
-
-
 class Recording:
     """A stage without a state of its own."""
 
@@ -125,13 +122,8 @@ class Recording:
 
 
 def outcome_of(reply: Envelope) -> str:
-    """Returns ERROR for a failed call; of large results it reads only both ends, where every known server writes `isError`."""
-    if reply.error:
-        return ERROR
-    view = memoryview(reply.result)
-    edge = SEARCHED_FOR_ERROR_BYTES
-    ends = bytes(view[:edge]) + bytes(view[-edge:])
-    return ERROR if b'"isError"' in ends and b'"isError":true' in ends.replace(b" ", b"") else OK
+    """Returns ERROR for a failed call, else OK."""
+    return ERROR if has_failed(reply) else OK
 
 
 def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse, passed_s: float) -> JournalEvent:

@@ -33,13 +33,12 @@ def two(**fields: Any) -> dict[str, Any]:
 async def test_servers_are_told_by_name_with_what_they_say_of_themselves(tmp_path: Path) -> None:
     async with started_parts(tmp_path, "git", **two()) as parts:
         await parts.servers.start("fs")
-        blocks = ["", "Instructions of fs:", "  Reads files.", "", "Instructions of git:", "  Commits."]
-        assert told(parts) == [HEAD, "Servers: fs, git.", ABOUT, *blocks]
+        assert told(parts) == [HEAD, ABOUT, "- fs: Reads files.", "- git: Commits."]
 
 
 async def test_a_server_that_was_never_started_is_told_by_its_name(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **two()) as parts:
-        assert told(parts) == [HEAD, "Servers: fs, git.", ABOUT]
+        assert told(parts) == [HEAD, ABOUT, "- fs", "- git"]
 
 
 async def test_a_server_that_is_stopped_or_switched_off_is_not_told(tmp_path: Path) -> None:
@@ -57,17 +56,17 @@ async def test_a_profile_and_its_tools_count(tmp_path: Path) -> None:
         "r": {"servers": ["git"], "tools": {"hub": []}},
     }
     async with hub_parts(tmp_path, **two(settings={"profiles": profiles})) as parts:
-        assert told(parts, profile="p") == [HEAD, "Servers: fs.", ABOUT]
-        assert told(parts, profile="q") == [HEAD, "Servers: git.", "server_status shows what runs."]
-        assert told(parts, profile="r") == [HEAD, "Servers: git."]
+        assert told(parts, profile="p") == [HEAD, ABOUT, "- fs"]
+        assert told(parts, profile="q") == [HEAD, "server_status shows what runs.", "- git"]
+        assert told(parts, profile="r") == [HEAD, "- git"]
         assert told(parts, profile="gone") == [HEAD]
 
 
 async def test_lazy_servers_are_told_with_the_tool_that_loads_them(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **lazy(open=six("o"), serena=rich(tool("a")))) as parts:
         lines = told(parts)
-        assert "Servers: open, serena." in lines
-        assert any("serena (activate_serena)." in line for line in lines)
+        assert "- open" in lines
+        assert any(line.startswith("- serena*: Understands code") for line in lines)
         assert "Not all tools are listed: find_tools finds them, call_tool calls them." in lines
 
 
@@ -83,5 +82,5 @@ async def test_the_hubs_tools_are_called_as_they_are_listed(tmp_path: Path) -> N
     async with ready_parts(tmp_path, "open", **lazy(open=program, serena=rich(tool("a")))) as parts:
         names = await names_of(parts, parts.client())
         assert "hub_find_tools" in names
-        assert any("serena (hub_activate_serena)" in line for line in told(parts))
+        assert any("serena* (hub_activate_serena)" in line for line in told(parts))
         assert any("hub_find_tools finds them" in line for line in told(parts))

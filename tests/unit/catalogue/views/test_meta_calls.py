@@ -1,19 +1,15 @@
 """meta_calls.py: lazy servers that are activated, and those that cannot be."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.hub_parts import BARELY, hub_parts
 from tests.fakes.lazy_hub import (
-    PROMPT,
     PROMPTS,
-    RESOURCE,
     RESOURCES,
     SEARCH,
-    TEMPLATE,
     TOOLS,
     Follower,
     activated,
@@ -30,27 +26,24 @@ from tests.fakes.lazy_hub import (
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views import meta_calls
+from tooltray.catalogue.views.meta_calls import MOST_LINES, SAID_BYTES
 
 
 async def test_an_activation_answers_with_everything_and_the_lists_follow(tmp_path: Path) -> None:
-    async with ready_parts(tmp_path, "serena", **lazy(serena=rich(tool("a", description="A"), tool("b")))) as parts:
+    reads = tool("a", description="A", inputSchema={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
+    async with ready_parts(tmp_path, "serena", **lazy(serena=rich(reads, tool("b")))) as parts:
         follower, other = Follower(parts), Follower(parts)
         client = follower.client
         result = await called(parts, client, "activate_serena")
-        expected = {
-            "activated": True,
-            "server": "serena",
-            "toolCount": 2,
-            "promptCount": 1,
-            "resourceCount": 1,
-            "templateCount": 1,
-            "tools": [tool("a", description="A"), tool("b")],
-            "prompts": [PROMPT],
-            "resources": [RESOURCE],
-            "resourceTemplates": [TEMPLATE],
-        }
-        assert result["structuredContent"] == expected
-        assert json.loads(said(result)) == expected
+        assert said(result).splitlines() == [
+            "serena is activated: 2 tools, 1 prompt, 1 resource, 1 template.",
+            "a(text: str) - A",
+            "b()",
+            "prompt p",
+            "resource x://1 - r",
+            "template x://t/{id} - t",
+        ]
+        assert "structuredContent" not in result  # its tokens would count twice
         assert sorted(follower.take()) == [PROMPTS, RESOURCES, TOOLS]
         assert other.take() == []
         assert await names_of(parts, client) == ["activate_serena", "a", "b"]
@@ -63,7 +56,7 @@ async def test_a_second_activation_answers_the_same_and_tells_nothing(tmp_path: 
         follower = Follower(parts)
         first, second = await asyncio.gather(activated(parts, follower.client), activated(parts, follower.client))
         assert first == second
-        assert first["toolCount"] == 6
+        assert first == ("serena is activated: 6 tools.", [f"t{number}" for number in range(6)])
         assert follower.take() == [TOOLS]
         assert await activated(parts, follower.client) == first
         assert follower.take() == []
@@ -74,7 +67,7 @@ async def test_a_modern_client_gets_a_modern_result(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **lazy(serena=six())) as parts:
         result = await called(parts, parts.client(), "activate_serena", is_modern=True)
         assert result["resultType"] == "complete"
-        assert result["structuredContent"]["toolCount"] == 6
+        assert "6 tools" in said(result)
 
 
 async def test_five_hundred_sessions_activate_at_once_and_each_for_itself(tmp_path: Path) -> None:
@@ -84,10 +77,10 @@ async def test_five_hundred_sessions_activate_at_once_and_each_for_itself(tmp_pa
             follower = Follower(parts, name=f"client {number}")
             followers.append(follower)
         answers = await asyncio.gather(*(activated(parts, each.client, "x") for each in followers[:400]))
-        assert {answer["toolCount"] for answer in answers} == {6}
+        assert {head for head, _ in answers} == {"x is activated: 6 tools."}
         lists = await asyncio.gather(*(names_of(parts, each.client) for each in followers))
-        assert {len(each) for each in lists[:400]} == {2 + 6 + 2}
-        assert {len(each) for each in lists[400:]} == {2 + 2}
+        assert {len(each) for each in lists[:400]} == {2 + 6 + len(SEARCH)}
+        assert {len(each) for each in lists[400:]} == {2 + len(SEARCH)}
         assert [len(each.news) for each in followers] == [1] * 400 + [0] * 100
 
 
@@ -140,7 +133,7 @@ async def test_a_crash_in_the_middle_is_told_and_the_next_call_tries_again(tmp_p
         assert client.state.activated == set()
         go_on.set()
         parts.servers.get("x").start()
-        assert (await activated(parts, client, "x"))["toolCount"] == 6
+        assert len((await activated(parts, client, "x"))[1]) == 6
 
 
 @pytest.mark.expected_warnings("")
@@ -153,7 +146,7 @@ async def test_a_server_that_crashes_and_comes_back_is_waited_for(tmp_path: Path
         program.copy.die()
         await program.request("tools/list", count=2)
         go_on.set()
-        assert (await answer)["toolCount"] == 6
+        assert len((await answer)[1]) == 6
 
 
 async def test_a_server_that_does_not_say_what_it_has_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,8 +165,7 @@ async def test_what_else_it_has_is_not_waited_for_for_ever_either(tmp_path: Path
     program = rich(tool("a"))
     program.hold("prompts/list")
     async with hub_parts(tmp_path, **lazy(x=program), waits=BARELY) as parts:
-        answer = await activated(parts, parts.client(), "x")
-        assert (answer["toolCount"], answer["promptCount"]) == (1, 0)
+        assert await activated(parts, parts.client(), "x") == ("x is activated: 1 tool.", ["a"])
 
 
 async def test_a_session_with_a_copy_of_its_own_is_answered_by_that(tmp_path: Path) -> None:
@@ -185,14 +177,33 @@ async def test_a_session_with_a_copy_of_its_own_is_answered_by_that(tmp_path: Pa
         client = parts.client()
         client.state.server = "x"
         assert "Available: of_all." in await described(parts, client, "activate_x")
-        assert [each["name"] for each in (await activated(parts, client, "x"))["tools"]] == ["own"]
+        assert (await activated(parts, client, "x"))[1] == ["own"]
         assert await names_of(parts, client) == ["activate_x", "own"]
         await parts.servers.end_session(client)
+
+
+async def test_what_a_server_says_of_itself_comes_with_its_tools(tmp_path: Path) -> None:
+    program = rich(tool("a"))
+    greet = program.handlers["initialize"]
+    program.handlers["initialize"] = lambda copy, params: {**greet(copy, params), "instructions": "Read first.\n\n" + "word " * 1000}
+    async with ready_parts(tmp_path, "x", **lazy(x=program)) as parts:
+        *_, head, first, _, last = said(await called(parts, parts.client(), "activate_x")).splitlines()
+        assert (head, first) == ("Instructions of x:", "  Read first.")
+        assert last.endswith("word…")
+        assert len(last) < SAID_BYTES
+
+
+async def test_of_very_many_tools_the_rest_is_counted(tmp_path: Path) -> None:
+    tools = [tool(f"t{number:03}") for number in range(MOST_LINES + 3)]
+    async with ready_parts(tmp_path, "x", **lazy(x=rich(*tools))) as parts:
+        lines = said(await called(parts, parts.client(), "activate_x")).splitlines()
+        assert lines[0].startswith(f"x is activated: {MOST_LINES + 3} tools, ")
+        assert lines[MOST_LINES : MOST_LINES + 3] == [f"t{MOST_LINES - 1:03}()", "and 3 more", "prompt p"]
 
 
 async def test_where_no_session_lasts_the_answer_says_that_nothing_will_be_listed(tmp_path: Path) -> None:
     async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         client = parts.client()
-        assert "note" not in await activated(parts, client, "x")
+        assert "call_tool" not in said(await called(parts, client, "activate_x"))
         client.state.is_passing = True
-        assert "call_tool" in (await activated(parts, client, "x"))["note"]
+        assert "call_tool" in said(await called(parts, client, "activate_x"))

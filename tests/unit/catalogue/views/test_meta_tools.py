@@ -1,6 +1,7 @@
 """meta_tools.py: what the hub's tools about other tools say, take and answer."""
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -10,17 +11,19 @@ from msgspec import Raw
 from tooltray.catalogue.views.meta_tools import (
     CALL_KEY,
     FIND_KEY,
+    HUB_TOOLS,
+    MOST_DESCRIBED,
     LazyServer,
+    Search,
     activate_definition,
     answer,
-    call_definition,
-    find_definition,
     inner_call,
     is_meta,
     key_of,
-    read_definition,
+    read_names,
     read_search,
     refusal,
+    with_text,
 )
 from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol.envelope import Envelope, dump
@@ -54,17 +57,24 @@ def test_a_server_says_what_it_will_load(tools: list[str] | None, counts: dict[s
     assert description(tools, "Edits code.", **counts) == f"Activate Serena MCP server. Edits code. {end}"
 
 
+def definition_of(tool: str) -> Raw:
+    return HUB_TOOLS[tool].definition("n", find="f", call="c")
+
+
 def test_definitions_have_what_clients_ask_of_one() -> None:
-    definitions = [activate_definition("n", LazyServer("S", "", [], {})), find_definition("n", "c"), call_definition("n")]
+    definitions = [activate_definition("n", LazyServer("S", "", [], {})), *map(definition_of, HUB_TOOLS)]
     for definition in map(json.loads, map(bytes, definitions)):
         assert definition["name"] == "n"
         assert definition["title"]
         assert definition["description"]
         assert definition["inputSchema"]["type"] == "object"
-    assert b"with c." in bytes(definitions[1])
-    reads = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+    assert b"with c." in bytes(definition_of("find_tools"))
+    assert b"that f gives" in bytes(definition_of("describe_tools"))
     hints = [json.loads(bytes(definition))["annotations"] for definition in definitions]
-    assert hints == [reads, reads, {"destructiveHint": True, "openWorldHint": True}]
+    changes = [
+        each for each in hints if each != {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+    ]
+    assert changes == [{"destructiveHint": True, "openWorldHint": True}]
 
 
 def test_its_own_tools_are_told_from_those_of_the_built_in_server() -> None:
@@ -73,9 +83,32 @@ def test_its_own_tools_are_told_from_those_of_the_built_in_server() -> None:
     assert not is_meta(("s", "activate_s"))
 
 
-def test_a_search_has_a_limit_unless_it_names_one() -> None:
-    assert read_search(dump({"arguments": {"query": "a"}})) == ("a", 10)
-    assert read_search(dump({"arguments": {"query": "a", "limit": 3}})) == ("a", 3)
+@pytest.mark.parametrize(
+    ("arguments", "search"),
+    [
+        ({"query": "a"}, Search(["a"])),
+        ({"query": "a", "limit": 3}, Search(["a"], 3)),
+        ({"query": "a", "detail": "full"}, Search(["a"], is_full=True)),
+        ({"query": "a", "detail": "signature"}, Search(["a"])),
+        ({"query": ""}, Search([""])),
+        ({"query": ["a"], "queries": "b"}, Search(["a", "b"])),
+        ({"query": "a", "queries": ["b", "a"]}, Search(["a", "b"])),
+        ({"queries": list(map(str, range(500)))}, Search(list("0123456789"), dropped=490)),
+    ],
+)
+def test_a_search_has_a_limit_and_few_needs_however_it_is_written(arguments: Any, search: Search) -> None:
+    assert read_search(dump({"arguments": arguments})) == search
+
+
+def test_names_are_a_list_or_what_some_models_write_for_one() -> None:
+    assert read_names(dump({"arguments": {"names": ["a", "b", "a"]}})) == ["a", "b"]
+    assert read_names(dump({"arguments": {"names": "a"}})) == ["a"]
+
+
+@pytest.mark.parametrize("names", [None, [], 5, [5], {}, list(map(str, range(MOST_DESCRIBED + 1)))])
+def test_names_of_another_kind_or_too_many_are_refused(names: Any) -> None:
+    with pytest.raises(TooltrayError, match="describe_tools"):
+        read_names(dump({"arguments": {"names": names}}))
 
 
 @pytest.mark.parametrize(
@@ -83,17 +116,22 @@ def test_a_search_has_a_limit_unless_it_names_one() -> None:
     [
         (activate_definition("n", LazyServer("S", "", [], {})), [{}], [{"a": 1}]),
         (
-            find_definition("n", "c"),
-            [{"query": "a"}, {"query": "", "limit": 1}, {"query": "a", "limit": 50}],
-            [{}, {"query": "a", "limit": 0}, {"query": "a", "limit": 51}, {"query": "a", "more": 1}],
+            definition_of("find_tools"),
+            [{"query": "a"}, {"query": "", "limit": 1}, {"query": "a", "limit": 50}, {"queries": ["a", "b"], "detail": "full"}],
+            [{"query": "a", "limit": 0}, {"query": "a", "limit": 51}, {"query": "a", "more": 1}, {"queries": ["a"] * 11}],
         ),
         (
-            call_definition("n"),
+            definition_of("describe_tools"),
+            [{"names": ["a"]}],
+            [{}, {"names": []}, {"names": [1]}, {"names": ["a"] * 21}],
+        ),
+        (
+            definition_of("call_tool"),
             [{"name": "t"}, {"name": "t", "arguments": {"a": 1}}],
             [{}, {"name": "t", "arguments": []}, {"name": "t", "a": 1}],
         ),
         (
-            read_definition("n"),
+            definition_of("read_result"),
             [{"handle": "h"}, {"handle": "h", "part": 1, "offset": 0}, {"handle": "h", "lines": "1-2"}, {"handle": "h", "grep": "a"}],
             [{}, {"handle": "h", "part": 0}, {"handle": "h", "offset": -1}, {"handle": "h", "more": 1}],
         ),
@@ -140,12 +178,22 @@ def test_a_call_without_a_name_is_refused(arguments: Any) -> None:
         inner({"arguments": arguments})
 
 
-def test_an_answer_is_text_and_structure() -> None:
-    value = Raw(b'{"n":1e400,"t":"\xc3\xa9"}')
-    result = bytes(answer(value, Era.LEGACY).result)
-    assert result.endswith(b'"structuredContent":{"n":1e400,"t":"\xc3\xa9"},"isError":false}')
-    assert json.loads(result)["content"] == [{"type": "text", "text": '{"n":1e400,"t":"é"}'}]
-    assert json.loads(bytes(answer(value, Era.MODERN).result))["resultType"] == "complete"
+def test_an_answer_is_text_and_nothing_that_repeats_it() -> None:
+    assert json.loads(bytes(answer("é", Era.LEGACY).result)) == {"content": [{"type": "text", "text": "é"}], "isError": False}
+    assert json.loads(bytes(answer("é", Era.MODERN).result))["resultType"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("result", "content"),
+    [
+        (b'{"content":[],"isError":true}', [{"type": "text", "text": "more"}]),
+        (b'{"content" : [ {"n":1e400} ] }', [{"n": math.inf}, {"type": "text", "text": "more"}]),
+        (b'{"content":5}', 5),
+        (b"{}", None),
+    ],
+)
+def test_text_is_added_to_a_result_whose_other_bytes_stay(result: bytes, content: Any) -> None:
+    assert json.loads(bytes(with_text(Raw(result), "more"))).get("content") == content
 
 
 def test_a_refusal_is_a_result_that_a_model_can_read() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.file_servers import SHOP, TOOLS_FOLDER, file_server, project
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
-from tests.fakes.lazy_hub import PROMPTS, RESOURCES, TOOLS, Follower, answered, called, names_of, ready, rich, said
+from tests.fakes.lazy_hub import PROMPTS, RESOURCES, TOOLS, Follower, activated, answered, called, found, names_of, ready, rich, said
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.foundation.errors import TooltrayError
@@ -137,10 +137,9 @@ async def test_tools_of_another_project_are_neither_found_nor_called_by_search(t
         own, other = works_on(parts.client(), SHOP), outsider(parts)
         assert said(await called(parts, own, "call_tool", name="query", arguments={"text": "hi"})) == "hi"
         for client, count in ((own, 1), (other, 0)):
-            found = (await called(parts, client, "find_tools", query="database"))["structuredContent"]["tools"]
-            assert len([each for each in found if each["name"] == "query"]) == count
+            assert (await found(parts, client, "database")).count("query") == count
         refused = await answered(parts, "tools/call", other, name="call_tool", arguments={"name": "query", "arguments": {}})
-        assert refused["error"]["message"] == UNKNOWN
+        assert said(refused["result"]).splitlines()[0] == UNKNOWN
 
 
 async def test_a_lazy_server_of_another_project_cannot_be_activated(tmp_path: Path) -> None:
@@ -148,7 +147,7 @@ async def test_a_lazy_server_of_another_project_cannot_be_activated(tmp_path: Pa
         own, other = works_on(parts.client(), SHOP), outsider(parts)
         assert "activate_db" in await names_of(parts, own)
         assert [name for name in await names_of(parts, other) if "activate" in name] == []
-        assert (await called(parts, own, "activate_db"))["structuredContent"]["toolCount"] == 1
+        assert len((await activated(parts, own, "db"))[1]) == 1
         assert (await called(parts, other, "activate_db"))["isError"]
         assert await parts.views_api.get_sessions() == []
         assert [parts.modes.shown(client.state).mode for client in (own, other)] == ["lazy", "everything"]

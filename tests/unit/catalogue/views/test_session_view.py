@@ -13,6 +13,7 @@ from tests.fakes.lazy_hub import (
     answered,
     called,
     described,
+    found,
     lazy,
     names_of,
     ready_parts,
@@ -44,7 +45,7 @@ async def test_a_client_that_is_known_to_list_again_needs_no_search(tmp_path: Pa
         client.state.obeys_changes = True
         assert await names_of(parts, client) == ["activate_x"]
         assert [parts.modes.view(SessionState("s", server=name)).lazy for name in ("x", "another")] == [("x",), ()]
-        assert "tools" in (await called(parts, client, "find_tools", query="t1"))["structuredContent"]
+        assert (await found(parts, client, "t1"))[0] == "t1"
         assert parts.notifications.concerns(client, "x", TOOLS)
 
 
@@ -56,12 +57,11 @@ async def test_a_profile_counts_for_everything(tmp_path: Path) -> None:
         client.state.profile = "p"
         assert await names_of(parts, client) == ["activate_x", *SEARCH]
         assert "1 tool, " in await described(parts, client, "activate_x")
-        assert (await activated(parts, client, "x"))["tools"] == [tool("t1")]
+        assert (await activated(parts, client, "x"))[1] == ["t1"]
         assert await names_of(parts, client) == ["activate_x", "t1"]
         for name in ("t2", "b"):
             assert "Unknown tool" in (await answered(parts, "tools/call", client, name=name))["error"]["message"]
-            found = (await called(parts, client, "find_tools", query=name))["structuredContent"]["tools"]
-            assert name not in [each["name"] for each in found]
+            assert name not in await found(parts, client, name)
         assert len((await answered(parts, "prompts/list", client))["result"]["prompts"]) == 1
         assert len((await answered(parts, "resources/list", client))["result"]["resources"]) == 1
         assert len((await answered(parts, "resources/templates/list", client))["result"]["resourceTemplates"]) == 1

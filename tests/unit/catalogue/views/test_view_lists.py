@@ -16,6 +16,7 @@ from tests.fakes.lazy_hub import (
     answered,
     called,
     described,
+    found,
     lazy,
     names_of,
     ready_parts,
@@ -74,15 +75,14 @@ async def test_counts_and_names_are_those_behind_the_filter(tmp_path: Path) -> N
         client = parts.client()
         description = await described(parts, client, "activate_serena")
         assert description == "Activate Serena MCP server. My words. This will load 4 tools. Available: t2, t3, t4, t5."
-        answer = await activated(parts, client)
-        assert [each["name"] for each in answer["tools"]] == ["t2", "t3", "t4", "t5"]
+        assert (await activated(parts, client))[1] == ["t2", "t3", "t4", "t5"]
 
 
 async def test_of_a_server_that_was_never_listed_nothing_is_made_up(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **lazy(x=six())) as parts:
         client = parts.client()
         assert await described(parts, client, "activate_x") == "Activate X MCP server. It will be started, and its tools loaded."
-        assert (await activated(parts, client, "x"))["toolCount"] == 6
+        assert len((await activated(parts, client, "x"))[1]) == 6
         assert "6 tools" in await described(parts, client, "activate_x")
 
 
@@ -115,7 +115,7 @@ async def test_a_view_made_while_servers_start_is_not_kept(tmp_path: Path) -> No
         assert await names_of(parts, client) == ["activate_x", *SEARCH]
         go_on.set()
         await parts.tools.listed(parts.servers.get("open")).wait()
-        assert len(await names_of(parts, client)) == 9
+        assert len(await names_of(parts, client)) == 1 + len(SEARCH) + 6
 
 
 async def test_views_that_were_not_listed_for_long_are_made_again(tmp_path: Path) -> None:
@@ -139,10 +139,10 @@ async def test_tools_that_are_called_as_the_hubs_own_keep_apart_from_them(tmp_pa
     async with ready_parts(tmp_path, "x", **lazy(x=program)) as parts:
         client = parts.client()
         own = await names_of(parts, client)
-        assert own == ["hub_activate_x", "hub_find_tools", "hub_call_tool"]
+        assert own == ["hub_activate_x", "hub_find_tools", "describe_tools", "hub_call_tool"]
         assert said(await called(parts, client, "activate_x", text="the tool's own")) == "the tool's own"
-        assert (await called(parts, client, "hub_activate_x"))["structuredContent"]["toolCount"] == 3
-        assert "tools" in (await called(parts, client, "hub_find_tools", query="find"))["structuredContent"]
+        assert len((await activated(parts, client, name="hub_activate_x"))[1]) == 3
+        assert await found(parts, client, "find", "hub_find_tools") == ["find_tools"]
 
 
 @pytest.mark.parametrize("is_listed_before", [True, False])
@@ -156,12 +156,12 @@ async def test_also_for_a_session_that_has_this_server_alone(tmp_path: Path, is_
         program.tools = [tool("activate_x"), tool("find_tools"), tool("hub_call_tool")]
         program.copy.notify(TOOLS)
         await parts.heard.wait(lambda event: parts.tools.tool_count("x") == 3)
-        assert await names_of(parts, client) == ["hub_activate_x", "hub_find_tools", "call_tool"]
+        assert await names_of(parts, client) == ["hub_activate_x", "hub_find_tools", "describe_tools", "call_tool"]
         assert said(await called(parts, client, "activate_x", text="own")) == "own"
         assert said(await called(parts, client, "call_tool", name="find_tools", arguments={"text": "own"})) == "own"
         client.state.activated.clear()
-        assert (await called(parts, client, "hub_activate_x"))["structuredContent"]["toolCount"] == 3
-        assert "tools" in (await called(parts, client, "hub_find_tools", query="find"))["structuredContent"]
+        assert len((await activated(parts, client, name="hub_activate_x"))[1]) == 3
+        assert await found(parts, client, "find", "hub_find_tools") == ["find_tools"]
 
 
 async def test_a_session_with_one_server_alone_is_lazy_too(tmp_path: Path) -> None:
@@ -172,9 +172,8 @@ async def test_a_session_with_one_server_alone_is_lazy_too(tmp_path: Path) -> No
         assert (await answered(parts, "prompts/list", client))["result"] == {"prompts": []}
         assert (await answered(parts, "resources/list", client, is_modern=True))["result"]["resources"] == []
         assert "not available in this session" in said(await called(parts, client, "activate_y"))
-        answer = await activated(parts, client, "x")
-        assert [each["name"] for each in answer["tools"]] == ["read.file"]
-        assert (answer["prompts"], answer["templateCount"]) == ([PROMPT], 1)
+        head = "x is activated: 1 tool, 1 prompt, 1 resource, 1 template."
+        assert await activated(parts, client, "x") == (head, ["read.file"])
         assert await names_of(parts, client) == ["activate_x", "read.file"]
         assert (await answered(parts, "prompts/list", client))["result"] == {"prompts": [PROMPT]}
 
@@ -185,7 +184,7 @@ async def test_names_that_were_forgotten_are_given_again(tmp_path: Path) -> None
         await names_of(parts, client)
         await parts.presenter.reset_tool_names()
         assert await names_of(parts, client) == ["activate_x", *SEARCH]
-        assert (await activated(parts, client, "x"))["toolCount"] == 6
+        assert len((await activated(parts, client, "x"))[1]) == 6
 
 
 # names for clients with room for them
@@ -217,10 +216,8 @@ async def test_what_is_found_or_activated_has_whole_names_too(tmp_path: Path) ->
     name = "t" * SAFE_NAME
     async with ready_parts(tmp_path, "x", **lazy(x=rich(tool(name)))) as parts:
         client = parts.client()
-        found = await called(parts, client, "find_tools", query="")
-        assert [each["name"] for each in found["structuredContent"]["tools"]] == [name]
-        answer = await activated(parts, client, "x")
-        assert [each["name"] for each in answer["tools"]] == [name]
+        assert await found(parts, client, "") == [name]
+        assert (await activated(parts, client, "x"))[1] == [name]
 
 
 async def test_a_session_whose_client_calls_itself_something_else_is_told_and_lists_the_truth(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """views.py, meta_calls.py: tools that are called without being listed, and how what a session sees changes."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.fakes.lazy_hub import (
     activated,
     answered,
     called,
+    found,
     lazy,
     names_of,
     ready,
@@ -59,19 +59,16 @@ async def test_what_is_completed_or_subscribed_to_activates_nothing(tmp_path: Pa
         assert client.state.activated == set()
 
 
-async def test_tools_are_found_by_what_they_do_and_come_with_their_schemas(tmp_path: Path) -> None:
+async def test_tools_are_found_by_what_they_do_and_come_with_their_signatures(tmp_path: Path) -> None:
     program = ScriptedServer(tool("take_screenshot", description="Takes a picture"), tool("write_file"), tool("no"))
     async with ready_parts(tmp_path, "x", "open", **lazy(x=program, open=ScriptedServer(tool("read_file")))) as parts:
         client = parts.client()
         result = await called(parts, client, "find_tools", query="picture")
-        assert result["structuredContent"] == {"tools": [{**tool("take_screenshot", description="Takes a picture"), "server": "x"}]}
-        assert json.loads(said(result)) == result["structuredContent"]
-        found = (await called(parts, client, "find_tools", query="file"))["structuredContent"]["tools"]
-        assert {each["name"] for each in found} == {"read_file", "write_file"}
-        assert len((await called(parts, client, "find_tools", query="", limit=2))["structuredContent"]["tools"]) == 2
-        nothing = (await called(parts, client, "find_tools", query="拍照"))["structuredContent"]
-        assert nothing["tools"] == []
-        assert "English" in nothing["note"]
+        assert said(result) == "take_screenshot() - Takes a picture [x; text: picture]"
+        assert "structuredContent" not in result
+        assert set(await found(parts, client, "file")) == {"read_file", "write_file"}
+        assert len(await found(parts, client, "", limit=2)) == 2
+        assert "English" in said(await called(parts, client, "find_tools", query="拍照"))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +105,7 @@ async def test_call_tool_passes_errors_and_refusals_as_they_are(tmp_path: Path) 
         client = parts.client()
         call = {"method": "tools/call", "client": client, "name": "call_tool"}
         assert (await answered(parts, **call, arguments={"name": "t1"}))["error"] == {"code": -5, "message": "no"}
-        assert "Unknown tool: t9" in (await answered(parts, **call, arguments={"name": "t9"}))["error"]["message"]
+        assert "Unknown tool: t9" in said((await answered(parts, **call, arguments={"name": "t9"}))["result"])
         assert "'t2'" in str((await answered(parts, **call, arguments={"name": "t2"}))["error"]).replace('"', "'")
         assert program.count("tools/call") == 1
 
@@ -191,13 +188,13 @@ async def test_who_has_activated_a_server_keeps_it_through_changes_until_it_is_r
         await activated(parts, caller, "x")
         await parts.conf.change_server("x", lazy_load=False)
         await parts.conf.change_server("x", lazy_load=True)
-        assert len(await names_of(parts, caller)) == 2 + 6 + 2
+        assert len(await names_of(parts, caller)) == 2 + 6 + len(SEARCH)
         await parts.conf.change_server("x", disabled_tools=["t0"])
-        assert len(await names_of(parts, caller)) == 2 + 5 + 2
+        assert len(await names_of(parts, caller)) == 2 + 5 + len(SEARCH)
         await parts.servers.stop("x")
         assert await names_of(parts, caller) == ["activate_y", *SEARCH]
         await ready(parts, "x")
-        assert len(await names_of(parts, caller)) == 2 + 5 + 2
+        assert len(await names_of(parts, caller)) == 2 + 5 + len(SEARCH)
         await parts.conf.remove_server("x")
         await parts.heard.event(ServerRemoved, name="x")
         assert state.activated == set()
@@ -245,7 +242,7 @@ async def test_what_changes_while_a_list_is_made_is_in_it(tmp_path: Path) -> Non
         await asyncio.sleep(0)  # both have begun
         assert not listing.done()
         parts.views.used(follower.client.state, "x")
-        assert await listing == ["activate_x", "activate_y", "find_tools", "call_tool", "a"]
+        assert await listing == ["activate_x", "activate_y", *SEARCH, "a"]
         assert [each["name"] for each in (await prompts)["result"]["prompts"]] == ["x_p"]
 
 

@@ -19,8 +19,6 @@ from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S
 from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.gateway.calls.stage import ERROR, OK
-from tooltray.gateway.calls.stages import SEARCHED_FOR_ERROR_BYTES, outcome_of
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.records.journal.journal_event import CALL, JournalEvent
@@ -344,21 +342,6 @@ async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_tim
         program.calls["t"] = ask
         await parts.calls.call(exchange)
         assert parts.stats.percentile_ms("s", 0.95) == 2000
-
-
-@pytest.mark.parametrize(
-    ("result", "expected"),
-    [
-        (b'{"content":[],"isError":true}', ERROR),
-        (b'{"content":[],"isError" : true }', ERROR),
-        (b'{"isError":false,"content":[]}', OK),
-        (b'{"isError":true,"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', ERROR),
-        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"],"isError":true}', ERROR),
-        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', OK),
-    ],
-)
-def test_a_result_says_at_one_of_its_ends_whether_it_is_an_error(result: bytes, expected: str) -> None:
-    assert outcome_of(Envelope(result=Raw(result))) == expected
 
 
 async def test_the_journal_hears_of_a_call_with_where_its_time_went(tmp_path: Path) -> None:
