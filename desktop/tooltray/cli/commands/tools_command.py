@@ -87,7 +87,7 @@ def _row(tool: ToolSnapshot) -> list[str]:
 def find_tools(args: argparse.Namespace, home: Home) -> int:
     """Prints the tools that fit each query best, as models read them."""
     with started_hub(home) as hub:
-        found = hub.ask(hub.api.lookup.find_tools(args.queries, args.limit), timeout_s=LIST_TIMEOUT_S)
+        found = hub.ask(hub.api.lookup.find_tools(queries=args.queries, limit=args.limit), timeout_s=LIST_TIMEOUT_S)
     if args.json:
         print_json(found)
         return 0
@@ -105,7 +105,7 @@ def find_tools(args: argparse.Namespace, home: Home) -> int:
 def describe_tools(args: argparse.Namespace, home: Home) -> int:
     """Prints the definitions of tools: what each does, and its arguments."""
     with started_hub(home) as hub:
-        definitions = hub.ask(hub.api.lookup.describe_tools(args.names), timeout_s=LIST_TIMEOUT_S)
+        definitions = hub.ask(hub.api.lookup.describe_tools(names=args.names), timeout_s=LIST_TIMEOUT_S)
     if args.json:
         print_json(definitions)
         return 0
