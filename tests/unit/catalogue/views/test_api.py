@@ -75,7 +75,7 @@ async def test_programs_search_and_describe_tools_as_models_do(tmp_path: Path) -
             FoundTools("拍照", ()),
         ]
         assert await parts.presenter.describe_tools(["read_file"]) == [read]
-        with pytest.raises(NotFound, match="Tool 'readFile' not found. Similar names: read_file"):
+        with pytest.raises(NotFound, match="Similar names: read_file"):
             await parts.presenter.describe_tools(["run", "readFile"])
         with pytest.raises(NotFound, match="Tool '拍照' not found"):
             await parts.presenter.describe_tools(["拍照"])
