@@ -6,6 +6,7 @@ server's is servers/featured.py.
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -98,6 +99,11 @@ def activated(world: World, mode: str, server: str, call: Sequence[Any], token: 
 
 def text_of(result: dict[str, Any]) -> str:
     return "".join(part.get("text", "") for part in result["content"])
+
+
+def signed(text: str) -> list[str]:
+    """The names of the tools in a text that has their signatures."""
+    return re.findall(r"^([\w.-]+)\(", text, re.MULTILINE)
 
 
 def add_featured(world: World, name: str, era: str = "both", **fields: Any) -> None:

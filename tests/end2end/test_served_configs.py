@@ -77,8 +77,8 @@ def test_the_config_of_lazy_loading_is_served_as_it_is_and_followed_while_it_is_
         seen = activated(world, "legacy", "serena", read, "-", url)
         assert seen["before"][0] == "activate_serena"
         assert "read_text_file" not in seen["before"]
-        assert (seen["answer"]["activated"], seen["answer"]["server"]) == (True, "serena")
-        assert seen["answer"]["toolCount"] == len(seen["answer"]["tools"]) > 6
+        assert seen["answer"].startswith(f"serena is activated: {len(seen['activated'])} tools")
+        assert len(seen["activated"]) > 6
         assert {"activate_serena", "read_text_file", "list_directory"} <= set(seen["after"])
         assert seen["text"] == "found by a real server"
 

@@ -60,6 +60,7 @@ class Api:
     questions: "tooltray.gateway.calls.api.QuestionsApi"
     approvals: "tooltray.consent.approvals.api.ApprovalsApi"
     views: "tooltray.catalogue.views.api.ViewsApi"
+    lookup: "tooltray.catalogue.views.api.LookupApi"
     projects: "tooltray.sources.projects.api.ProjectsApi"
     feedback: "tooltray.gateway.feedback.feedbacks.FeedbackApi"
     files: "tooltray.sources.entries.settings_api.FilesApi"

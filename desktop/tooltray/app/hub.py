@@ -46,13 +46,12 @@ from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.greetings import Introduction, ServerDeclarations, ServerInstructions
 from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
-from tooltray.catalogue.views.meta_calls import Activation, ActivationAnswer, MetaCalls
+from tooltray.catalogue.views.meta_calls import Activation, MetaCalls
 from tooltray.catalogue.views.meta_tools import HubTools
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
 from tooltray.catalogue.views.tool_costs import Count, ToolCosting
-from tooltray.catalogue.views.tool_lookup import ToolLookup
 from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.naming.published_names import PublishedNames
@@ -166,7 +165,9 @@ if TYPE_CHECKING:  # the classes of parts that are made on demand
     import tooltray.api.presenter.hub_api
     import tooltray.api.presenter.program_api
     import tooltray.catalogue.formats.api
+    import tooltray.catalogue.views.activation_answer
     import tooltray.catalogue.views.api
+    import tooltray.catalogue.views.tool_lookup
     import tooltray.consent.api
     import tooltray.consent.approvals.api
     import tooltray.consent.approvals.permissions
@@ -400,11 +401,11 @@ class Hub(StoredParts):
     search: ToolSearch = part()
     hub_tools: HubTools = part()
     lists: ViewLists = part()
-    activation_answer: ActivationAnswer = part(said="instructions")
-    activation: Activation = part(answer="activation_answer")
+    activation_answer: "tooltray.catalogue.views.activation_answer.ActivationAnswer" = part(said="instructions")
+    activation: Activation = part(answer=lambda hub: lambda: hub.activation_answer)
     views: Views = part()
-    lookup: ToolLookup = part()
-    meta: MetaCalls = part(call=Later("calls.call"), read=Later("result_reading"))
+    lookup: "tooltray.catalogue.views.tool_lookup.ToolLookup" = part()
+    meta: MetaCalls = part(lookup=lambda hub: lambda: hub.lookup, call=Later("calls.call"), read=Later("result_reading"))
     introduction: Introduction = part(said="instructions", declared="server_declarations")
 
     # results that are too large
@@ -581,6 +582,7 @@ class Hub(StoredParts):
     questions_api: "tooltray.gateway.calls.api.QuestionsApi" = part()
     approvals_api: "tooltray.consent.approvals.api.ApprovalsApi" = part()
     views_api: "tooltray.catalogue.views.api.ViewsApi" = part(rule_words=lambda hub: rule_words.words)
+    lookup_api: "tooltray.catalogue.views.api.LookupApi" = part()
     projects_api: "tooltray.sources.projects.api.ProjectsApi" = part(sources="project_sources", copies="project_copies")
     feedback_api: FeedbackApi = part()
     files_api: "tooltray.sources.entries.settings_api.FilesApi" = part()

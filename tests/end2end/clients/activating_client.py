@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import sys
 
 import httpx2
@@ -42,20 +43,21 @@ async def main(mode, activate, call, token, target):
         is_modern = bool(client.session.discover_result)
         async with client.listen(tools_list_changed=True) if is_modern else contextlib.nullcontext():
             before = [tool.name for tool in (await client.list_tools()).tools]
-            answer = (await client.call_tool(activate, {})).structured_content
-            activated = {tool["name"] for tool in answer["tools"]}
+            answer = (await client.call_tool(activate, {})).content[0].text
+            activated = re.findall(r"^([\w.-]+)\(", answer, re.MULTILINE)
             async with asyncio.timeout(20):
                 while True:  # what it is told first may be news of something else
                     await told.wait()
                     told.clear()
                     after = [tool.name for tool in (await client.list_tools()).tools]
-                    if activated <= set(after):
+                    if set(activated) <= set(after):
                         break
             name, arguments = json.loads(call)
             result = await client.call_tool(name, arguments)
             text = "".join(getattr(part, "text", "") for part in result.content)
     era = "modern" if is_modern else "legacy"
-    print(json.dumps({"era": era, "before": before, "answer": answer, "after": after, "isError": result.is_error, "text": text}))
+    seen = {"era": era, "before": before, "answer": answer, "activated": activated, "after": after}
+    print(json.dumps({**seen, "isError": result.is_error, "text": text}))
 
 
 if __name__ == "__main__":

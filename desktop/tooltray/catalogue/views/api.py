@@ -1,12 +1,14 @@
-"""The API about the tools that AI clients see: sessions, modes, profiles, and the costs of definitions."""
+"""The API about the tools that AI clients see: sessions, modes, profiles, the costs of definitions, and the search among them."""
 
 from collections.abc import Callable
 
 from tooltray.catalogue import auto_approve
 from tooltray.catalogue.views.known_clients import KnownClients
+from tooltray.catalogue.views.meta_tools import FOUND_BY_DEFAULT, MOST_DESCRIBED, MOST_FOUND, MOST_NEEDS, Search
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.tool_costs import ToolCosting
+from tooltray.catalogue.views.tool_lookup import ToolLookup, whole_definition
 from tooltray.config.settings import view_settings
 from tooltray.config.settings.call_rule import CallRule
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
@@ -16,12 +18,13 @@ from tooltray.foundation.confirm_widening import OTHER_WORDS, YES_TO_CALLS, chec
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.foundation.snapshots.tools import ToolCosts
+from tooltray.foundation.snapshots.tools import FoundTool, FoundTools, ToolCosts
 from tooltray.foundation.verbs import JsonMapping, JsonObject, always, verb
+from tooltray.protocol.envelope import load
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.session_state import SessionState, SessionStates
 
-LONGEST_SESSION = 100  # characters of an unknown id
+LONGEST_UNKNOWN = 100  # characters of an unknown id or name
 EVERY_OTHER = ""  # replaces a client's name: all clients without settings of their own
 TITLE_OF_OTHERS = "Every other AI client"
 
@@ -225,7 +228,7 @@ class ViewsApi:
         state = self._states.find(session)
         if state is None:
             raise NotFound(
-                Phrase("session '{session}' not found", session=plain(session, LONGEST_SESSION)),
+                Phrase("session '{session}' not found", session=plain(session, LONGEST_UNKNOWN)),
                 hint=Phrase("List the sessions: tooltray sessions"),
             )
         return state
@@ -266,3 +269,49 @@ class ViewsApi:
             call_rules=None if settings.call_rules is None else tuple(map(self._rule_words, settings.call_rules)),
             flow_guard=settings.flow_guard,
         )
+
+
+class LookupApi:
+    """The search for tools, as models have it in `find_tools` and `describe_tools`."""
+
+    def __init__(self, *, lookup: ToolLookup) -> None:
+        self._lookup = lookup
+
+    @verb("read")
+    async def find_tools(self, queries: list[str], limit: int = FOUND_BY_DEFAULT) -> list[FoundTools]:
+        """Returns the tools that fit each query best.
+
+        Args:
+            queries: what a tool should do, each in a few words; at most 10.
+            limit: how many tools for each query, from 1 to 50.
+
+        Raises:
+            TooltrayError: there are too many queries, or none, or the limit cannot be used.
+        """
+        if not (0 < len(queries) <= MOST_NEEDS and 0 < limit <= MOST_FOUND):
+            raise TooltrayError(Phrase("Give 1 to {queries} queries and a limit of 1 to {limit}", queries=MOST_NEEDS, limit=MOST_FOUND))
+        needs = await self._lookup.find(Search(queries, limit), SessionState(""))
+        return [
+            FoundTools(need.query, tuple(FoundTool(each.entry.name, each.entry.route.server, each.line, each.why) for each in need.found))
+            for need in needs
+        ]
+
+    @verb("read")
+    async def describe_tools(self, names: list[str]) -> list[JsonObject]:
+        """Returns the whole definitions of tools, by the names that AI clients see, as far as they are meant for models.
+
+        Args:
+            names: at most 20.
+
+        Raises:
+            NotFound: one of these names is unknown; the error has similar names.
+            TooltrayError: there are too many names, or none.
+        """
+        if not 0 < len(names) <= MOST_DESCRIBED:
+            raise TooltrayError(Phrase("Give 1 to {most} names of tools", most=MOST_DESCRIBED))
+        tools = await self._lookup.describe(names, SessionState(""))
+        if unknown := next((tool for tool in tools if tool.entry is None), None):
+            similar = Phrase("Similar names: {names}", names=", ".join(unknown.nearest)) if unknown.nearest else ""
+            hint = Phrase("Find it by what it does: tooltray tools find")
+            raise NotFound(Phrase("Tool '{name}' not found", name=plain(unknown.name, LONGEST_UNKNOWN)), similar, hint)
+        return [load(whole_definition(tool.entry)) for tool in tools if tool.entry]

@@ -3,97 +3,33 @@ listed. Failures are TooltrayErrors in words for the model.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Raw
 
-from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES, TOOLS, OfferKind
 from tooltray.catalogue.offers import Offers
-from tooltray.catalogue.prompt_manager import PromptManager
-from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views import meta_tools
-from tooltray.catalogue.views.greetings import ServerInstructions, shortened
-from tooltray.catalogue.views.known_clients import KnownClients
-from tooltray.catalogue.views.meta_tools import HubTools, counted
-from tooltray.catalogue.views.modes import own_copy
-from tooltray.catalogue.views.signatures import first_sentence, signature
-from tooltray.catalogue.views.tool_lookup import ToolLookup, described_text, found_text
-from tooltray.catalogue.views.views import ViewLists, Views
+from tooltray.catalogue.views.meta_tools import HubTools
+from tooltray.catalogue.views.views import Views
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, failure, has_failed, load
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.relay.relay import START_WAIT_S, paused
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-NOTE_OF_PASSING = "This connection has no client token and so no session: these are not listed. Call them by name, or with call_tool."
+if TYPE_CHECKING:
+    from tooltray.catalogue.views.activation_answer import ActivationAnswer
+    from tooltray.catalogue.views.tool_lookup import ToolLookup
+
 INVALID_PARAMS_TEXT = str(INVALID_PARAMS).encode()  # in results of servers that were made with the TypeScript SDK
-LONGEST_ADDRESS = 200  # characters of a URI
 LISTS_WAIT_S = 20.0  # for the first lists of a server that runs; clients give a call longer
-SAID_BYTES = 2048  # of a server's own instructions, about 500 tokens
-MOST_LINES = 100  # of each kind in the answer to an activation; a model finds the rest
-
-_WORDS = {TOOLS: "tool", PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "template"}
-_ADDRESSES = {PROMPTS: "name", RESOURCES: "uri", TEMPLATES: "uriTemplate"}
-
-
-class ActivationAnswer:
-    """The answer to an activation: everything that its server offers to the session, a line for each. Has no state of its own."""
-
-    def __init__(
-        self,
-        *,
-        servers: ServerManager,
-        offers: Offers,
-        prompts: PromptManager,
-        resources: ResourceManager,
-        lists: ViewLists,
-        clients: KnownClients,
-        said: ServerInstructions,
-    ) -> None:
-        self._servers, self._offers, self._prompts, self._resources = servers, offers, prompts, resources
-        self._lists, self._clients, self._said = lists, clients, said
-
-    async def of(self, server: str, exchange: Exchange) -> str:
-        state = exchange.session.state
-        copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
-        entries = await self._lists.for_models(state, client=copy, terms=self._clients.list_terms(state), server=server)
-        lines: dict[OfferKind, list[str]] = {TOOLS: [signature(entry.definition, name=entry.name) for entry in entries]}
-        for kind in KINDS:
-            lines[kind] = [_line_of(kind, definition) for definition in await self._definitions(kind, server, state)]
-        amounts = [counted(len(lines[kind]), word) for kind, word in _WORDS.items() if lines[kind] or kind is TOOLS]
-        shown = [line for of_kind in lines.values() for line in _bounded(of_kind)]
-        note = [NOTE_OF_PASSING] if state.is_passing else []
-        managed = self._servers.find(server)
-        said = shortened(self._said.of(managed), SAID_BYTES) if managed else ""
-        own = [f"Instructions of {server}:", *(f"  {line}".rstrip() for line in said.splitlines())] if said else []
-        return "\n".join([f"{server} is activated: {', '.join(amounts)}.", *note, *shown, *own])
-
-    async def _definitions(self, kind: OfferKind, server: str, state: SessionState) -> list[Raw]:
-        if state.server:
-            return [offer.published for offer in self._offers.offered(kind).get(server, ())]
-        if kind is PROMPTS:
-            return await self._prompts.definitions(server, self._clients.room_of(state))
-        return await self._resources.definitions(kind, server)
-
-
-def _line_of(kind: OfferKind, definition: Raw) -> str:
-    members = load(definition)
-    address = plain(members.get(_ADDRESSES[kind]), LONGEST_ADDRESS)
-    about = first_sentence(members.get("description")) or first_sentence(members.get("title") or members.get("name"))
-    return f"{_WORDS[kind]} {address}" + (f" - {about}" if about and about != address else "")
-
-
-def _bounded(lines: Sequence[str]) -> Sequence[str]:
-    more = len(lines) - MOST_LINES
-    return [*lines[:MOST_LINES], f"and {more} more"] if more > 0 else lines
 
 
 class Activation:
@@ -105,9 +41,13 @@ class Activation:
         servers: ServerManager,
         tools: ToolManager,
         offers: Offers,
-        answer: ActivationAnswer,
+        answer: "Callable[[], ActivationAnswer]",
         is_paused: Callable[[], bool],
     ) -> None:
+        """
+        Args:
+            answer: makes the answers; it is only needed where a server is activated.
+        """
         self._servers, self._tools, self._offers, self._answer, self._is_paused = servers, tools, offers, answer, is_paused
 
     async def load(self, server: str, exchange: Exchange) -> str:
@@ -128,7 +68,7 @@ class Activation:
             state = exchange.session.state
             why = state.words(managed.problem) if managed.problem else "it ended during activation"
             raise TooltrayError(f"server '{server}' is not running", f"{why.rstrip('.')}. Call again to retry.")
-        return await self._answer.of(server, exchange)
+        return await self._answer().of(server, exchange)
 
     async def _wait_for_lists(self, managed: ManagedServer) -> None:
         try:
@@ -152,10 +92,18 @@ class MetaCalls:
     """Calls of the hub's tools about other tools; has no state of its own."""
 
     def __init__(
-        self, *, views: Views, hub_tools: HubTools, lookup: ToolLookup, activation: Activation, call: ToolCall, read: MetaTool
+        self,
+        *,
+        views: Views,
+        hub_tools: HubTools,
+        lookup: "Callable[[], ToolLookup]",
+        activation: Activation,
+        call: ToolCall,
+        read: MetaTool,
     ) -> None:
         """
         Args:
+            lookup: finds and describes tools; it is only needed where tools are searched.
             call: carries out the inner call of a call of `call_tool`.
             read: answers a call of `read_result`.
         """
@@ -190,18 +138,14 @@ class MetaCalls:
             search = meta_tools.read_search(exchange.request.params)
         except TooltrayError as error:
             return meta_tools.refusal(error, exchange.era)
-        state = exchange.session.state
-        needs = await self._lookup.find(search, state, client=self._lookup.copy_of(exchange))
-        text = found_text(needs, is_full=search.is_full, names_servers=state.server is None, dropped=search.dropped)
-        return meta_tools.answer(text, exchange.era)
+        return meta_tools.answer(await self._lookup().found_text(search, exchange), exchange.era)
 
     async def _describe(self, exchange: Exchange) -> Envelope:
         try:
             names = meta_tools.read_names(exchange.request.params)
         except TooltrayError as error:
             return meta_tools.refusal(error, exchange.era)
-        tools = await self._lookup.describe(names, exchange.session.state, client=self._lookup.copy_of(exchange))
-        return meta_tools.answer(described_text(tools), exchange.era)
+        return meta_tools.answer(await self._lookup().described_text(names, exchange), exchange.era)
 
     async def _call_inner(self, exchange: Exchange) -> Envelope:
         try:
@@ -230,7 +174,7 @@ class MetaCalls:
             return reply
         is_certain = code == INVALID_PARAMS or INVALID_PARAMS_TEXT in bytes(reply.result)
         arguments = opened(inner.params)["arguments"]
-        if not (why := await self._lookup.explain_failure(name, arguments, exchange, is_certain=is_certain)):
+        if not (why := await self._lookup().explain_failure(name, arguments, exchange, is_certain=is_certain)):
             return reply
         if reply.error:
             return meta_tools.answer(f"{load(reply.error)['message']}\n{why}", exchange.era, is_error=True)

@@ -295,7 +295,7 @@ def answer(text: str, era: Era, *, is_error: bool = False) -> Envelope:
 
 
 def with_text(result: Raw, text: str) -> Raw:
-    """Returns a result with a further block of text at the end of its content; unchanged if its content is no array."""
+    """Returns a result with a further block of text at the end of its content; unchanged if its content is not an array."""
     members = opened(result)
     content = bytes(members.get("content", NOTHING)).strip()
     if not content.endswith(b"]"):

@@ -89,6 +89,19 @@ def arguments(schema: object) -> str:
     return SEPARATOR.join([*kept, *([ELLIPSIS] if len(kept) < len(properties) else [])])
 
 
+def described_arguments(schema: object) -> Iterator[tuple[str, str, str]]:
+    """Yields the name, the type and the description of each argument, the required ones first; others have a `?` behind their name.
+
+    Args:
+        schema: of a tool's input; whatever its server wrote.
+    """
+    if isinstance(schema, Mapping):
+        types, required = _Types(schema), _required(schema)
+        for key, value in sorted(_properties(schema).items(), key=lambda item: item[0] not in required):
+            about = value.get("description") if isinstance(value, Mapping) else ""
+            yield _name(key) + ("" if key in required else "?"), types.of(value), plain(about, READ_CHARACTERS)
+
+
 class _Types:
     """The types of one schema, in a few characters. References may lead round in a circle, so every step down is counted."""
 

@@ -5,7 +5,7 @@ the arguments of a call.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Raw
 
@@ -17,7 +17,6 @@ from tooltray.catalogue.views.modes import own_copy
 from tooltray.catalogue.views.search import STOP_WORDS, WORD, ToolSearch, words_of
 from tooltray.catalogue.views.signatures import signature
 from tooltray.catalogue.views.views import ViewLists
-from tooltray.foundation.schema_check import FieldError, schema_errors
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import closed, opened
@@ -26,6 +25,9 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
+
+if TYPE_CHECKING:
+    from tooltray.foundation.schema_check import FieldError
 
 NOTHING_FOUND = (
     "Use other or fewer words for the action and its object, such as 'read file', also in English. An empty query returns the first tools "
@@ -72,9 +74,15 @@ class ToolLookup:
     def __init__(self, *, servers: ServerManager, search: ToolSearch, lists: ViewLists, clients: KnownClients) -> None:
         self._servers, self._search, self._lists, self._clients = servers, search, lists, clients
 
-    def copy_of(self, exchange: Exchange) -> McpClient | None:
-        """Returns the session's own instance of its only server."""
-        return own_copy(self._servers, exchange.session.state.server, exchange.era, exchange.session)
+    async def found_text(self, search: Search, exchange: Exchange) -> str:
+        """Returns what a search finds, for a model."""
+        state = exchange.session.state
+        needs = await self.find(search, state, client=self._copy_of(exchange))
+        return found_text(needs, is_full=search.is_full, names_servers=state.server is None, dropped=search.dropped)
+
+    async def described_text(self, names: Sequence[str], exchange: Exchange) -> str:
+        """Returns the definitions of tools, for a model."""
+        return described_text(await self.describe(names, exchange.session.state, client=self._copy_of(exchange)))
 
     async def find(self, search: Search, state: SessionState, *, client: McpClient | None = None) -> list[Need]:
         """Returns the tools for each query. `client`: see ViewLists.listing."""
@@ -89,21 +97,25 @@ class ToolLookup:
         known = {entry.name: entry for entry in entries}
         return [Described(name, known.get(name), await self._nearest(name, known, state, client)) for name in names]
 
+    def _copy_of(self, exchange: Exchange) -> McpClient | None:
+        """Returns the session's own instance of its only server."""
+        return own_copy(self._servers, exchange.session.state.server, exchange.era, exchange.session)
+
     async def _nearest(self, name: str, known: Mapping[str, Entry], state: SessionState, client: McpClient | None) -> list[str]:
         if name in known:
             return []
         return [entry.name for entry in await self._search.found(name, MOST_NEAREST, state, client=client)]
 
     async def explain_failure(self, name: str, arguments: Raw, exchange: Exchange, *, is_certain: bool) -> str:
-        """Explains to a model why a call failed: its arguments do not fit the tool's schema, or there is no such tool.
+        """Explains to a model why a call failed: its arguments do not fit the tool's schema, or the tool is unknown.
 
         Args:
-            is_certain: the server has said that the arguments are wrong.
+            is_certain: the reply names the arguments as the reason.
 
         Returns:
-            The errors, and what the tool takes; empty if the arguments fit, as far as a schema tells.
+            The errors, and what the tool takes; empty if the arguments fit.
         """
-        [tool] = await self.describe([name], exchange.session.state, client=self.copy_of(exchange))
+        [tool] = await self.describe([name], exchange.session.state, client=self._copy_of(exchange))
         if tool.entry is None:
             return _similar(tool) if is_certain else ""
         schema = opened(tool.entry.definition).get("inputSchema", NOTHING)
@@ -188,7 +200,7 @@ def _line(found: Found, *, names_servers: bool) -> str:
 
 
 def _why(query: str, entry: Entry) -> str:
-    """Returns which words a query shares with a tool's name, or else with what is said of it."""
+    """Returns which words a query shares with a tool's name, or else with its description."""
     wanted = {bare: word.casefold() for word in WORD.findall(query[:1000]) if word.casefold() not in STOP_WORDS for bare in words_of(word)}
     for field, text in (("name", entry.name), ("text", entry.route.description[:1000])):
         if shared := list(islice(_shared(wanted, text), MOST_SHARED)):
@@ -203,6 +215,8 @@ def _shared(wanted: Mapping[str, str], text: str) -> Iterator[str]:
 
 def _errors(schema: Raw, arguments: Raw) -> list[str]:
     """Returns the first errors in arguments; blocks."""
+    from tooltray.foundation.schema_check import schema_errors  # only wrong calls need it
+
     try:
         read, value = load(schema), load(arguments)
     except (ValueError, RecursionError):
@@ -210,7 +224,7 @@ def _errors(schema: Raw, arguments: Raw) -> list[str]:
     return list(map(_error_text, islice(schema_errors(read, value), MOST_ERRORS))) if isinstance(read, dict) else []
 
 
-def _error_text(error: FieldError) -> str:
+def _error_text(error: "FieldError") -> str:
     path = ".".join(map(str, error.absolute_path))
     return plain(f"{path}: {error.message}" if path else error.message, LONGEST_ERROR)
 

@@ -7,6 +7,7 @@ from argparse import Namespace
 from msgspec.structs import replace
 
 from tooltray.carriers.control.control_client import HubSilent
+from tooltray.catalogue.views.signatures import described_arguments
 from tooltray.cli import values
 from tooltray.cli.arguments import Usage, command, later
 from tooltray.cli.derived_commands import Fixed, VerbCommands, done, table
@@ -27,6 +28,13 @@ TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
 def declare(parser: Usage) -> None:
     tools = parser.subcommands()
     command(tools, "list", tr("list the tools as AI clients see them"), list_tools).takes("--server", "NAME", tr("of this server only"))
+    find = command(tools, "find", tr("find tools by what they do"), find_tools)
+    find.takes(
+        "queries", "QUERY", tr("what a tool should do, in a few words between quotes; several queries at once are possible"), nargs="+"
+    )
+    find.takes("--limit", "NUMBER", tr("at most so many tools for each query (default: 5)"), type=int, default=5)
+    describe = command(tools, "describe", tr("show the whole definitions of tools"), describe_tools)
+    describe.takes("names", "NAME", tr("the tool's name as `tools find` shows it"), nargs="+")
     use = command(tools, "call", tr("call a tool and print its result"), call)
     use.takes("name", "NAME", tr("the tool's name as `tools list` shows it"))
     use.takes("arguments", "ARGUMENT", tr("one JSON object, or KEY=VALUE ..."), nargs="*")
@@ -74,6 +82,39 @@ def _row(tool: ToolSnapshot) -> list[str]:
     calls = tr("off") if not tool.is_enabled else tr("approved") if tool.is_approved else tr("asks first")
     kind = tr("{kind}, for views", kind=tool.category) if tool.is_for_views else tool.category
     return [tool.name, tool.server, kind, calls, tool.description]
+
+
+def find_tools(args: argparse.Namespace, home: Home) -> int:
+    """Prints the tools that fit each query best, as models read them."""
+    with started_hub(home) as hub:
+        found = hub.ask(hub.api.lookup.find_tools(queries=args.queries, limit=args.limit), timeout_s=LIST_TIMEOUT_S)
+    if args.json:
+        print_json(found)
+        return 0
+    for place, each in enumerate(found):
+        if len(found) > 1:
+            print(("\n" if place else "") + f"# {clean_line(each.query)}")
+        if each.tools:
+            rows = [[tool.server, tool.why or "-", tool.signature] for tool in each.tools]
+            print_table((tr("SERVER"), tr("FOUND BY"), tr("TOOL")), rows)
+        else:
+            print(tr("No tools found."))
+    return 0
+
+
+def describe_tools(args: argparse.Namespace, home: Home) -> int:
+    """Prints the definitions of tools: what each does, and its arguments."""
+    with started_hub(home) as hub:
+        definitions = hub.ask(hub.api.lookup.describe_tools(names=args.names), timeout_s=LIST_TIMEOUT_S)
+    if args.json:
+        print_json(definitions)
+        return 0
+    for place, definition in enumerate(definitions):
+        print(("\n" if place else "") + clean_line(str(definition.get("name", ""))))
+        print(clean(str(definition.get("description", ""))))
+        if rows := [list(argument) for argument in described_arguments(definition.get("inputSchema"))]:
+            print_table((tr("ARGUMENT"), tr("TYPE"), tr("DESCRIPTION")), rows)
+    return 0
 
 
 def call(args: argparse.Namespace, home: Home) -> int:

@@ -64,14 +64,12 @@ class FoundTool(msgspec.Struct, frozen=True):
         name: as AI clients see it.
         signature: in one line, its name, its arguments and what it does; those with `?` may be left out.
         why: what it has in common with the query, such as "name: read"; may be empty.
-        definition: the whole one, if it was asked for.
     """
 
     name: str
     server: str
     signature: str
     why: str = ""
-    definition: JsonMapping | None = None
 
 
 class FoundTools(msgspec.Struct, frozen=True):

@@ -26,7 +26,7 @@ from tests.fakes.lazy_hub import (
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views import meta_calls
-from tooltray.catalogue.views.meta_calls import MOST_LINES, SAID_BYTES
+from tooltray.catalogue.views.activation_answer import MOST_LINES, SAID_BYTES
 
 
 async def test_an_activation_answers_with_everything_and_the_lists_follow(tmp_path: Path) -> None:

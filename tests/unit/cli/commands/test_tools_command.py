@@ -60,6 +60,52 @@ def test_what_is_mended_or_left_out_of_a_servers_definitions_stands_below_the_li
     assert of_one.err == "files: tool 'a': x (left out)\n"
 
 
+READER = {"name": "read_file", "server": "files", "signature": "read_file(path: str) - Reads a file", "why": "name: read"}
+RUNNER = {"name": "run", "server": "shell", "signature": "run()", "why": ""}
+
+
+def test_tools_are_found_by_what_they_do(tooltray: Tooltray, hub_home: Home) -> None:
+    found = [{"query": "read", "tools": [READER, RUNNER]}]
+    with FakeControlHub(hub_home, {"find_tools": found}) as hub:
+        result = tooltray("tools", "find", "read")
+        in_json = tooltray("tools", "find", "read", "--limit", "3", "--json")
+    assert result.out.splitlines() == [
+        "SERVER  FOUND BY    TOOL",
+        "files   name: read  read_file(path: str) - Reads a file",
+        "shell   -           run()",
+    ]
+    assert in_json.json == found
+    assert hub.calls == [("find_tools", {"queries": ["read"], "limit": 5}), ("find_tools", {"queries": ["read"], "limit": 3})]
+
+
+def test_several_needs_are_searched_for_at_once(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"find_tools": [{"query": "a\x1b[1m b", "tools": [RUNNER]}, {"query": "c", "tools": []}]}):
+        result = tooltray("tools", "find", "a b", "c")
+    assert result.out == "# a b\nSERVER  FOUND BY  TOOL\nshell   -         run()\n\n# c\nNo tools found.\n"
+
+
+def test_a_tool_is_described_with_its_arguments(tooltray: Tooltray, hub_home: Home) -> None:
+    properties = {"head": {"type": "integer"}, "path": {"type": "string", "description": "Where\nit is"}}
+    schema = {"type": "object", "properties": properties, "required": ["path"]}
+    definitions = [{"name": "read_file", "description": "Reads\na file", "inputSchema": schema}, {"name": "run"}]
+    with FakeControlHub(hub_home, {"describe_tools": definitions}) as hub:
+        result = tooltray("tools", "describe", "read_file", "run")
+        in_json = tooltray("tools", "describe", "read_file", "run", "--json")
+    assert result.out.splitlines() == [
+        "read_file",
+        "Reads",
+        "a file",
+        "ARGUMENT  TYPE  DESCRIPTION",
+        "path      str   Where it is",
+        "head?     int",
+        "",
+        "run",
+        "",
+    ]
+    assert in_json.json == definitions
+    assert hub.params_of("describe_tools") == {"names": ["read_file", "run"]}
+
+
 def test_text_is_printed_plainly_and_harmless(tooltray: Tooltray, hub_home: Home) -> None:
     with calling(hub_home, texts("one\n  two \x1b[31mred", "three")):
         result = tooltray("tools", "call", "echo")
