@@ -6,19 +6,23 @@ themselves is content of strangers, and would stay in the file.
 
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.home.home import Home, default_home
+from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.programs import tooltray_command
 
 NAME = "tooltray"
 """Of the skill and of its folder, which have to be the same (https://agentskills.io/specification)."""
 MARK = "<!-- Written by Tooltray (tooltray skill write), which replaces the file. -->"
 MOST_TOKENS = 800  # of the whole text, estimated from above: see _tokens
-LONGEST_DESCRIPTION = 80  # characters of a line
-LONGEST_NAME = 60
+DESCRIPTIONS = (80, 40, 0)  # characters of each: the first length at which all servers have a line
+LONGEST_NAME, LONGEST_NAMES = 60, 160  # characters of one name in its line, and of those in the description
 MOST_IN_DESCRIPTION = 8  # servers; the description is in the context of every session, also where the skill is not used
+_TOKEN = lazy_pattern(r" ?[A-Z]?[a-z]{1,7}|[A-Z]|[0-9]{1,3}|[!-/:-@\[-`{-~]|\n")
 _USE = """\
 {mark}
 
@@ -46,9 +50,9 @@ def skill_text(servers: Mapping[str, MCPServerConfig], command: Sequence[str]) -
         command: the words that start Tooltray's commands.
     """
     shown = {name: config for name, config in servers.items() if not config.disable and not config.projects}
-    some = [clean for name in list(shown)[:MOST_IN_DESCRIPTION] if (clean := _clean(name, LONGEST_NAME))]
+    some = list(shown)[:MOST_IN_DESCRIPTION]
     more = f" and {len(shown) - len(some)} more" if len(shown) > len(some) else ""
-    named = f" ({', '.join(some)}{more})" if some else ""
+    named = f" ({_clean(', '.join(some), LONGEST_NAMES)}{more})" if some else ""
     about = f"Finds and calls tools of the user's MCP servers{named} by shell commands. Use it for tasks that need one of them."
     head = f"---\nname: {NAME}\ndescription: {_quoted(about)}\n---\n"
     fill = {"mark": MARK, "command": shlex.join(command)}
@@ -63,25 +67,25 @@ def skill_command(home: Home, environ: Mapping[str, str]) -> list[str]:
 
 
 def _tokens(text: str) -> int:
-    """Estimates tokens, rather too many: 2.5 bytes of ASCII for each (English has 4, random names have 2.5), 1.5 bytes of other scripts."""
-    others = len(text.encode()) - (plain := sum(sign.isascii() for sign in text))
-    return round(plain / 2.5 + others / 1.5)
+    """Estimates tokens, rather too many: short pieces of words and numbers, each other sign, and 1.5 bytes of other scripts than Latin."""
+    others = "".join(sign for sign in text if not sign.isascii())
+    return len(_TOKEN.findall(text)) + round(len(others.encode()) / 1.5)
 
 
-def _lines(servers: Mapping[str, MCPServerConfig], room: int) -> Iterator[str]:
-    """Yields a line for each server as far as there is room, and one for the number of the others."""
-    left = len(servers)
-    if not servers:
-        yield "- none yet"
-    for name, config in servers.items():
-        about = _clean(config.descriptions, LONGEST_DESCRIPTION)
-        line = f"- {_clean(name, LONGEST_NAME)}{': ' if about else ''}{about}"
-        room -= _tokens(f"{line}\n")
-        if room < 0:
-            yield f"- and {left} more: `tools find` searches them, too"
-            return
-        yield line
-        left -= 1
+def _lines(servers: Mapping[str, MCPServerConfig], room: int) -> list[str]:
+    """Returns a line for each server, with shorter descriptions if there is little room, and counts the servers left out."""
+    for longest in DESCRIPTIONS:
+        lines = [_line(name, config, longest) for name, config in servers.items()]
+        ends = list(accumulate(_tokens(f"{line}\n") for line in lines))
+        if not ends or ends[-1] <= room:
+            return lines or ["- none yet"]
+    some = bisect_right(ends, room)
+    return [*lines[:some], f"- and {len(lines) - some} more: `tools find` searches them, too"]
+
+
+def _line(name: str, config: MCPServerConfig, longest: int) -> str:
+    about = _clean(config.descriptions, longest) if longest else ""
+    return f"- {_clean(name, LONGEST_NAME)}{': ' if about else ''}{about}"
 
 
 def _clean(text: str, most: int) -> str:

@@ -153,13 +153,13 @@ class ClientEdits:
             return [await self._make(edit, look) for edit in edits]
 
     async def undoing_writes(self, change: str) -> bool:
-        """Returns whether undoing a change would put an entry into its file.
+        """Returns whether undoing a change would put an entry, or an earlier skill, into its file.
 
         Raises:
             NotFound: the change does not exist.
         """
         record = await asyncio.to_thread(self._writer.store.get, change)
-        return any(not entry.is_new for entry in record.entries)
+        return any(not entry.is_new for entry in record.entries) or (record.format == "text" and bool(record.before))
 
     async def undo(self, change: str) -> ClientChange:
         """Implements AiClientsApi.undo_client_change."""
