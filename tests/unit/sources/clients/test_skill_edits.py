@@ -86,11 +86,13 @@ async def test_a_folder_of_the_user_takes_the_place_of_clients(home: ClientHome)
 
 
 @pytest.mark.parametrize("folder", ["nowhere", "a-file", ""])
-async def test_a_folder_that_does_not_exist_is_not_made(home: ClientHome, folder: str) -> None:
+async def test_a_folder_that_does_not_exist_is_not_made(home: ClientHome, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     home.write("a-file", "")
+    (home.root / "skills").mkdir()
+    monkeypatch.chdir(home.root)  # the folder "skills" is no absolute path
     change = await written(home, folder=str(home.root / folder) if folder else "skills")
     assert change.problem
-    assert not (home.root / folder / "tooltray").exists()
+    assert not (home.root / (folder or "skills") / "tooltray").exists()
 
 
 # again, and back
@@ -100,6 +102,7 @@ async def test_it_is_written_again_for_other_servers_and_undone_step_by_step(hom
     first, text = await written(home), home.skill
     assert (await written(home)).note == "nothing had to be changed"
     home.skill = text.replace("none yet", "github")
+    assert [each.is_foreign for each in await home.edits().preview_skill((), "")] == [False]
     second = await written(home, "acme")
     assert "github" in file(home).read_text()
     assert [each.action for each in await home.edits().changes()] == ["skill", "skill"]
