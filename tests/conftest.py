@@ -129,6 +129,9 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     item.stash[watches] = Watch(uses_qt="qapp" in getattr(item, "fixturenames", ()))
+    if sys.platform != "win32":  # pytest-timeout raises once, perhaps in a task or a callback, where it is lost: then again
+        left, _ = signal.getitimer(signal.ITIMER_REAL)
+        signal.setitimer(signal.ITIMER_REAL, left, left)
     return (yield)
 
 
@@ -148,8 +151,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 
 
 def _bound_teardown(item: pytest.Item) -> None:
-    """Gives the teardown of a test the time of a test: pytest-timeout has none left for it once the test has failed, and what was not closed
-    then may wait for ever. The plugin ends this timer with its own.
+    """Gives the teardown of a test the time of a test: pytest-timeout gives it none once the test has failed, and what was not closed then
+    may be waited for. The plugin ends this timer with its own.
     """
     if sys.platform == "win32":
         return

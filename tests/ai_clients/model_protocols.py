@@ -4,6 +4,7 @@ OpenAI's chat completions and responses, Anthropic's messages and Gemini's `gene
 is as little as the clients' programs are content with.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -27,10 +28,12 @@ class Tool(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the model says: a call of a tool, or a text."""
+    """What the model says: a call of a tool, or a text. `number`: which call it is, from 1."""
 
     call: Tool | None = None
     text: str = ""
+    arguments: Json = {}
+    number: int = 1
 
 
 class Protocol(NamedTuple):
@@ -59,7 +62,8 @@ def _chat_results(request: Json) -> Iterator[Any]:
 def _chat_message(answer: Answer) -> Json:
     if answer.call is None:
         return {"role": "assistant", "content": answer.text}
-    call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": answer.call.name, "arguments": "{}"}}
+    function = {"name": answer.call.name, "arguments": json.dumps(answer.arguments)}
+    call = {"index": 0, "id": f"call_{answer.number}", "type": "function", "function": function}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
@@ -103,8 +107,8 @@ def _responses_item(answer: Answer) -> Json:
         content = [{"type": "output_text", "text": answer.text, "annotations": []}]
         return {"id": "m1", "type": "message", "role": "assistant", "status": "completed", "content": content}
     space = {"namespace": answer.call.space} if answer.call.space else {}
-    item = {"id": "f1", "type": "function_call", "call_id": "call_1", "name": answer.call.name, "arguments": "{}", "status": "completed"}
-    return {**item, **space}
+    item = {"id": f"f{answer.number}", "type": "function_call", "call_id": f"call_{answer.number}", "status": "completed"}
+    return {**item, "name": answer.call.name, "arguments": json.dumps(answer.arguments), **space}
 
 
 def _responses_whole(answer: Answer) -> Json:
@@ -143,7 +147,7 @@ def _messages_results(request: Json) -> Iterator[Any]:
 def _messages_block(answer: Answer) -> Json:
     if answer.call is None:
         return {"type": "text", "text": answer.text}
-    return {"type": "tool_use", "id": "toolu_1", "name": answer.call.name, "input": {}}
+    return {"type": "tool_use", "id": f"toolu_{answer.number}", "name": answer.call.name, "input": answer.arguments}
 
 
 def _messages_whole(answer: Answer) -> Json:
@@ -154,8 +158,9 @@ def _messages_whole(answer: Answer) -> Json:
 
 def _messages_stream(answer: Answer) -> Iterator[tuple[str, Json | str]]:
     whole, block = _messages_whole(answer), _messages_block(answer)
-    empty = {**block, "text": ""} if answer.call is None else block
-    piece = {"type": "text_delta", "text": answer.text} if answer.call is None else {"type": "input_json_delta", "partial_json": "{}"}
+    empty = {**block, "text": ""} if answer.call is None else {**block, "input": {}}
+    given = {"type": "input_json_delta", "partial_json": json.dumps(answer.arguments)}
+    piece = {"type": "text_delta", "text": answer.text} if answer.call is None else given
     events: list[Json] = [
         {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}},
         {"type": "content_block_start", "index": 0, "content_block": empty},
@@ -183,7 +188,7 @@ def _gemini_results(request: Json) -> Iterator[Any]:
 
 
 def _gemini_whole(answer: Answer) -> Json:
-    part: Json = {"text": answer.text} if answer.call is None else {"functionCall": {"name": answer.call.name, "args": {}}}
+    part: Json = {"text": answer.text} if answer.call is None else {"functionCall": {"name": answer.call.name, "args": answer.arguments}}
     candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": MODEL}

@@ -12,13 +12,13 @@ import shutil
 import signal
 import subprocess
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import json5
 import yaml
-from tests.ai_clients.model_protocols import MODEL
+from tests.ai_clients.model_protocols import MODEL, Json
 from tests.ai_clients.scripted_model import ScriptedModel
 from tests.end2end.processes import ROOT, World
 
@@ -244,11 +244,11 @@ def write_home(client: RealClient, home: Path, values: Mapping[str, str]) -> Non
         target.write_bytes(text.encode())
 
 
-def run(client: RealClient, world: World, model: ScriptedModel, calls: str) -> Run:
+def run(client: RealClient, world: World, model: ScriptedModel, script: Sequence[tuple[str, Json]]) -> Run:
     """Runs a client to its end, in a folder that is no project. What it has started is ended with it, what it put into TMPDIR is removed.
 
     Args:
-        calls: the tool that the model calls.
+        script: what the model calls, see ScriptedModel.begin.
 
     Raises:
         AssertionError: it did not end well within RUN_S.
@@ -256,7 +256,7 @@ def run(client: RealClient, world: World, model: ScriptedModel, calls: str) -> R
     folder, temporary = world.home / "work", world.home / f"tmp of {client.id}"
     folder.mkdir(exist_ok=True)
     temporary.mkdir()
-    model.begin(calls)
+    model.begin(script)
     own = {name: value.format(url=model.url) for name, value in client.environ.items()}
     command = [client.command, *(each.format(url=model.url) for each in client.arguments)]
     try:

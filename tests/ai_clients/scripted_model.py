@@ -1,7 +1,8 @@
-"""A model on 127.0.0.1 that answers as its script says: it calls one tool once, and then says what the tool gave."""
+"""A model on 127.0.0.1 that answers as its script says: it calls tools, one after the other, and then says what they gave."""
 
 import json
 import threading
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -18,7 +19,7 @@ class ScriptedModel:
     """
 
     def __init__(self) -> None:
-        self.begin("")
+        self.begin(())
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="scripted model")
 
@@ -36,13 +37,13 @@ class ScriptedModel:
         self._thread.join()
         self._server.server_close()
 
-    def begin(self, calls: str) -> None:
+    def begin(self, script: Sequence[tuple[str, Json]]) -> None:
         """Forgets what was heard, and has a new script.
 
         Args:
-            calls: the end of the name of the tool that it calls.
+            script: of each call the end of the tool's name, and its arguments.
         """
-        self.calls = calls
+        self.script = script
         self.offered: set[str] = set()
         self.results: list[str] = []
 
@@ -51,8 +52,11 @@ class ScriptedModel:
         self.offered |= {f"{each.space}/{each.name}" if each.space else each.name for each in tools}
         results = [json.dumps(each) for each in protocol.results(request)]
         self.results += [each for each in results if each not in self.results]
-        called = next((each for each in tools if self.calls and each.name.endswith(self.calls)), None)
-        return Answer(called) if called and not results else Answer(text=f"It said {results}" if results else "Nothing to do")
+        for end, arguments in self.script[len(results) : len(results) + 1]:
+            for tool in tools:
+                if tool.name.endswith(end):
+                    return Answer(tool, arguments=arguments, number=len(results) + 1)
+        return Answer(text=f"It said {results}" if results else "Nothing to do")
 
 
 class _Server(ThreadingHTTPServer):

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.ai_clients.model_protocols import Json
 from tests.ai_clients.person import Person
 from tests.ai_clients.real_clients import CLIENTS, HERE, RealClient, Run, run, write_home
 from tests.ai_clients.scripted_model import ScriptedModel
@@ -13,6 +14,7 @@ from tests.end2end.processes import World
 SERVER = str(HERE / "small_server.py")
 OURS, CLOCK, TOOL = "tooltray", "clock", "tell_noon"  # our entry, a server behind it, and its tool
 HERE_ALREADY = {CLOCK, "hub"}
+SEARCHING = ["claude-code", "codex", "opencode"]  # clients that are tried with a search for tools
 SHARED, SHARED_TOOL = "notes", "read_note"  # stands in the file of every client, with a key in plain text
 
 
@@ -29,8 +31,9 @@ class Machine:
     def file(self, client: RealClient) -> Path:
         return self.world.home / client.file
 
-    def run(self, client: RealClient) -> Run:
-        return run(client, self.world, self._model, TOOL)
+    def run(self, client: RealClient, *script: tuple[str, Json]) -> Run:
+        """Runs a client whose model calls TOOL, or what a script says."""
+        return run(client, self.world, self._model, script or [(TOOL, {})])
 
 
 @pytest.fixture
@@ -90,6 +93,31 @@ def test_a_connected_client_lists_and_calls_our_tools_and_disconnecting_takes_ou
         assert client.content_of(file.read_bytes()) == without_ours(client, ran)
     else:
         assert file.read_bytes() == before
+
+
+def test_a_hub_that_a_client_s_bridge_started_outlives_the_client(machine: Machine, client: RealClient) -> None:
+    machine.person.connect(client.id)
+    machine.world.stop_hub()
+    machine.run(client)
+    first = machine.world.hub_pid()
+    assert first is not None
+    machine.run(client)
+    assert machine.world.hub_pid() == first
+    machine.world.stop_hub()
+
+
+@pytest.mark.parametrize("client", [client for client in CLIENTS if client.id in SEARCHING], indirect=True, ids=SEARCHING)
+def test_a_client_finds_describes_and_calls_a_tool_that_is_not_listed(machine: Machine, client: RealClient) -> None:
+    machine.person.connect(client.id)
+    chosen = machine.world.tooltray("clients", "mode", "*", "search")
+    assert chosen.returncode == 0, chosen.stderr
+    search = ("find_tools", {"query": "tell noon"}), ("describe_tools", {"names": [TOOL]}), ("call_tool", {"name": TOOL, "arguments": {}})
+    shown = machine.run(client, *search)
+    assert not shows(client, shown, OURS, TOOL), shown
+    found, described, called = shown.results
+    assert f"{TOOL}(" in found
+    assert "inputSchema" in described
+    assert f"{TOOL} was called" in called
 
 
 def test_servers_that_were_imported_are_listed_by_their_client_as_before(machine: Machine, client: RealClient) -> None:

@@ -20,7 +20,7 @@ from tooltray.carriers.copilot import copilot_tools
 from tooltray.carriers.rest.server_operations import status_of
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.upstream.upstream_services import RESTART_AFTER_S
+from tooltray.servers.upstream.start_limits import RESTART_AFTER_S
 
 SERVERS = Path(__file__).parent / "servers"
 SOON_S = 60.0  # for what starts a real server on a busy machine

@@ -44,7 +44,7 @@ from tooltray.servers.launch.variable_sources import VariableSources
 from tooltray.servers.npm_mirrors.measuring import RegistrySources
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.transports.transport import Transport
-from tooltray.servers.upstream.upstream_services import Patience, StartGate
+from tooltray.servers.upstream.start_limits import Patience, StartGate
 from tooltray.sources.project_files.followed_files import FileWatch
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))

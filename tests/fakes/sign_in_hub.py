@@ -13,7 +13,7 @@ from tests.fakes.hub_parts import QUICK, HubParts, hub_parts
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ProblemReported
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.upstream.upstream_services import Patience
+from tooltray.servers.upstream.start_limits import Patience
 
 RUNNING, NEEDS_SIGN_IN, ERROR, STOPPED = ServerState.RUNNING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPED
 

@@ -13,6 +13,8 @@ assert spec.loader
 mutants = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(mutants)
 
+pytestmark = pytest.mark.timeout(180)  # each runs pytest several times
+
 MODULE = Path("desktop/tooltray/room/thing.py")
 ROOM, OWN = (Path("tests/unit/room"),), (Path("tests/unit/room/test_thing.py"),)
 

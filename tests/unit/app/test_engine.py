@@ -383,7 +383,7 @@ async def test_a_start_that_is_cancelled_at_any_moment_leaves_nothing(hubs: Hubs
     is_started = False
     turns = 0
     while not is_started:
-        turns += 3  # how far a turn comes depends on threads too: not each of them has to be tried
+        turns += 3 + turns // 10  # how far a turn comes depends on threads too: not each of them has to be tried
         engine = hubs.engine()
         starting = asyncio.create_task(engine.start())
         for _ in range(turns):

@@ -14,7 +14,7 @@ from tests.fakes.scripted_server import ScriptedBuiltIn, ScriptedServer, never, 
 from tooltray.catalogue.list_times import AT_ONCE, CALM_AFTER_S, FIRST_PAUSE_S, LONGEST_PAUSE_S, FirstListings, FirstPatience, Relisting
 from tooltray.catalogue.offer import PROMPTS, TOOLS
 from tooltray.foundation.events import ToolListChanged
-from tooltray.servers.upstream.upstream_services import Patience
+from tooltray.servers.upstream.start_limits import Patience
 
 LONG = Patience(restart_after_s=(600.0, 600.0, 600.0))
 SOME = FirstPatience(together_s=0.0, first_tools_s=600.0, in_memory_s=600.0, command_s=600.0, launcher_s=600.0, remote_s=600.0)

@@ -1,5 +1,5 @@
 """The backends in which secrets are stored: names, errors (a class for each remedy), the interface of a vault, and
-the one in memory. `secrets` chooses between them.
+the one in memory. The user chooses between them: `secrets.SecretStore.use`.
 
 No text in here ever holds a secret's value.
 """

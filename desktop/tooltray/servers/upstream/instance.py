@@ -23,7 +23,8 @@ from tooltray.servers.upstream.handshake import EndedAtProbe, EraRefused, Greeti
 from tooltray.servers.upstream.idle_stop import Usage
 from tooltray.servers.upstream.instance_status import IDLE, STARTS, TRANSITIONS, Failure, Program, Status, Tries
 from tooltray.servers.upstream.mcp_client import Audience, McpClient
-from tooltray.servers.upstream.upstream_services import StartWatch, UpstreamServices
+from tooltray.servers.upstream.start_limits import StartWatch
+from tooltray.servers.upstream.upstream_services import UpstreamServices
 
 logger = logging.getLogger(__name__)
 

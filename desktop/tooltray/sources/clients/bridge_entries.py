@@ -1,4 +1,5 @@
-"""The entry of the bridge, in each AI client's form, and the comparison of entries in files with it.
+"""The entry of the bridge, in each AI client's form, and the comparison of entries in files with it. Its command comes from
+`foundation.installs.installations.bridge_entry`.
 
 The keys that each client reads were measured, or are in its documentation or source; uncertain keys are left out, since some clients refuse
 a whole file because of an unknown key.

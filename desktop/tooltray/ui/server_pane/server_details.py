@@ -19,7 +19,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_actions import is_own
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.server_pane.server_access import ServerAccess
-from tooltray.ui.server_pane.server_menu import ServerActions
+from tooltray.ui.server_pane.server_menu import ServerButtons
 from tooltray.ui.server_pane.server_overview import LastCalls, ServerOverview
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.server_pane.server_tools import ServerTools
@@ -51,7 +51,7 @@ class ServerDetails(QFrame):
         self.setAccessibleName(tr("Details of {name}", name=server.name))
         self._context, self._theme, self._state = context, context.theme, PaneState(server)
         self._tabs = [tab for tab in TITLES if tab != ACCESS or server.access is not None]  # no file has an entry of it
-        self._actions = ServerActions(context.theme, self, server=server, wishes=context.wishes)
+        self._actions = ServerButtons(context.theme, self, server=server, wishes=context.wishes)
         self._views: dict[str, QWidget] = {}
         self._tab = ""
         self._is_wide = self._was_wide = False  # now, and before the form was opened

@@ -33,8 +33,8 @@ class ServerMenu(QMenu):
             shown.triggered.connect(partial(action.wish, wishes, server))
 
 
-class ServerActions(QObject):
-    """The actions of one server, owned by a view that keeps `server` up to date."""
+class ServerButtons(QObject):
+    """What the buttons of a card or a pane do for its server; the view that owns it keeps `server` up to date."""
 
     def __init__(self, theme: Theme, view: QWidget, *, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(view)

@@ -20,7 +20,7 @@ from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import origin
 from tooltray.ui.problem_words import in_a_row, sentences, whole
-from tooltray.ui.server_pane.server_menu import ServerActions
+from tooltray.ui.server_pane.server_menu import ServerButtons
 from tooltray.ui.server_pane.server_tools import cost_words
 from tooltray.ui.server_pane.server_view import PaneState, ServerView
 from tooltray.ui.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
@@ -132,7 +132,7 @@ class ServerOverview(ServerView):
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, calls: QWidget | None = None) -> None:
         super().__init__()
         self._theme, self._state = theme, PaneState(server)
-        self._actions = ServerActions(theme, self, server=server, wishes=wishes)
+        self._actions = ServerButtons(theme, self, server=server, wishes=wishes)
         area, content = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         state = row(spacing=10)

@@ -16,7 +16,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin, origin_chip
 from tooltray.ui.problem_words import in_a_row
-from tooltray.ui.server_pane.server_menu import ServerActions
+from tooltray.ui.server_pane.server_menu import ServerButtons
 from tooltray.ui.server_words import (
     Action,
     Foot,
@@ -108,7 +108,7 @@ class ServerCard(GridCard):
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(theme, hover=True)
         self._server, self._wishes = server, wishes
-        self._actions = ServerActions(theme, self, server=server, wishes=wishes)
+        self._actions = ServerButtons(theme, self, server=server, wishes=wishes)
         self._refusal: Problem | None = None
         self._wanted: bool | None = None  # where a person put the switch, until the server follows or refuses
         self._matches = -1

@@ -12,7 +12,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ProblemReported
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.transports.stdio_transport import StdioTransport
-from tooltray.servers.upstream.upstream_services import Patience
+from tooltray.servers.upstream.start_limits import Patience
 
 GIVES_UP = Patience(restart_after_s=(), start_limit_s=20.0)
 LOSES_PATIENCE = Patience(restart_after_s=(), start_limit_s=0.5, discover_timeout_s=0.1)

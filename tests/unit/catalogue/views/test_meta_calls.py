@@ -29,6 +29,8 @@ from tests.fakes.lazy_hub import (
 )
 from tests.fakes.scripted_server import ScriptedServer, tool
 
+from tooltray.catalogue.views import meta_calls
+
 
 async def test_an_activation_answers_with_everything_and_the_lists_follow(tmp_path: Path) -> None:
     async with ready_parts(tmp_path, "serena", **lazy(serena=rich(tool("a", description="A"), tool("b")))) as parts:
@@ -154,21 +156,22 @@ async def test_a_server_that_crashes_and_comes_back_is_waited_for(tmp_path: Path
         assert (await answer)["toolCount"] == 6
 
 
-async def test_a_server_that_does_not_say_what_it_has_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+async def test_a_server_that_does_not_say_what_it_has_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meta_calls, "LISTS_WAIT_S", 0.02)
     program = six()
     program.hold("tools/list")
-    async with hub_parts(tmp_path, **lazy(x=program), waits={"lists_wait_s": 0.02, **BARELY}) as parts:
+    async with hub_parts(tmp_path, **lazy(x=program), waits=BARELY) as parts:
         client = parts.client()
         result = await called(parts, client, "activate_x")
         assert "has not listed its tools" in said(result)
         assert client.state.activated == set()
 
 
-async def test_what_else_it_has_is_not_waited_for_for_ever_either(tmp_path: Path) -> None:
+async def test_what_else_it_has_is_not_waited_for_for_ever_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meta_calls, "LISTS_WAIT_S", 0.3)  # enough for the tools also on a busy machine
     program = rich(tool("a"))
     program.hold("prompts/list")
-    options = {"lists_wait_s": 0.3, **BARELY}  # enough for the tools also on a busy machine
-    async with hub_parts(tmp_path, **lazy(x=program), waits=options) as parts:
+    async with hub_parts(tmp_path, **lazy(x=program), waits=BARELY) as parts:
         answer = await activated(parts, parts.client(), "x")
         assert (answer["toolCount"], answer["promptCount"]) == (1, 0)
 

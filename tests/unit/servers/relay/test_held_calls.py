@@ -11,6 +11,7 @@ import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.fake_clock import in_fake_time
+from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import MODERN_META, Client, opened, settled
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
@@ -18,6 +19,7 @@ from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
 from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.servers.relay import held_calls
 from tooltray.servers.relay.held_calls import HELD_FOR_S, MAX_HELD, UNKNOWN_STATE, HeldCalls
 
 QUESTION = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}
@@ -316,7 +318,9 @@ async def test_an_answer_to_a_question_that_was_withdrawn_is_dropped(session: Se
     assert (await call)["result"]["content"][0]["text"] == "never mind"
 
 
-async def test_a_question_that_is_withdrawn_at_once_is_not_asked(session: Session) -> None:
+async def test_a_question_that_is_withdrawn_at_once_is_not_asked(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_calls, "GATHERED_FOR_S", PATIENCE_S)
+
     async def change_its_mind(copy: Any, params: Any) -> Any:
         copy.say(b'{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}')
         await settled()

@@ -24,7 +24,8 @@ from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.transport import ConnectionFailure
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.instance_status import TRANSITIONS, Failure, Program
-from tooltray.servers.upstream.upstream_services import Patience, StartLimits, UpstreamServices
+from tooltray.servers.upstream.start_limits import Patience, StartLimits
+from tooltray.servers.upstream.upstream_services import UpstreamServices
 
 STOPPED, ON_DEMAND, STARTING, INSTALLING, RUNNING, RESTARTING, STOPPING, ERROR = (
     ServerState[name] for name in ["STOPPED", "ON_DEMAND", "STARTING", "INSTALLING", "RUNNING", "RESTARTING", "STOPPING", "ERROR"]

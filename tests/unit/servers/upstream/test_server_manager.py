@@ -28,8 +28,8 @@ from tooltray.protocol.eras import Era
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.server_output import SEPARATOR
 from tooltray.servers.transports.stdio_transport import StdioTransport
+from tooltray.servers.upstream.start_limits import StartGate
 from tooltray.servers.upstream.stops import StoppedServers
-from tooltray.servers.upstream.upstream_services import StartGate
 
 SIX = (ServerStarted, ServerStopped, ServerStatusChanged, ClientListUpdated, ServerRemoved, ProblemReported)
 UP = [ServerStarted("s"), ServerStatusChanged("s", "running"), ClientListUpdated()]

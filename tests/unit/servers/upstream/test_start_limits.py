@@ -1,4 +1,4 @@
-"""upstream_services.py"""
+"""start_limits.py"""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from tests.fakes.heard import Record
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.servers.upstream.upstream_services import (
+from tooltray.servers.upstream.start_limits import (
     HELD_FOR_S,
     PLACES,
     SHOWN_TEXT,
