@@ -126,7 +126,7 @@ REFUSED = {
         "remove_secret",
         "restore_grant",
     ),
-    *("restore_secret", "restore_trust", "set_result_limit", "set_session_project", "set_skill_enabled", "sign_out"),
+    *("restore_secret", "restore_trust", "set_csv_tables", "set_result_limit", "set_session_project", "set_skill_enabled", "sign_out"),
     *("start_for_project", "start_without_project", "stop_watching", "undo_client_change", "update_registry_server"),
 }
 """Verbs that refuse what they are given here, in words."""

@@ -12,6 +12,7 @@ from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.tasks import TaskKeeper
+from tooltray.sources.clients.agent_skill import skill_text
 from tooltray.sources.clients.bridge_entries import OwnEntry
 from tooltray.sources.clients.client_edits import ClientEdits
 from tooltray.sources.clients.client_kinds import ClientPlaces
@@ -24,6 +25,7 @@ class ClientHome:
     """
     Attributes:
         root: HOME.
+        skill: the text of our own skill.
         bridge: the program of our entry, which is there.
         running: names of programs that run.
     """
@@ -38,6 +40,7 @@ class ClientHome:
         self.secrets = SecretStore(self.home, backend, open_keyring=lambda: self.keyring)
         self.projects: tuple[str, ...] = ()
         self.path = ""
+        self.skill = skill_text({}, ["tooltray"])
         self.slept: list[float] = []
         self._is_asleep = asyncio.Event()
         self.proc = root / "proc"
@@ -68,6 +71,9 @@ class ClientHome:
 
     def look_now(self) -> ClientLook:
         return ClientLook(ClientPlaces(self.environ, "linux", str(self.proc)), own=self.own, projects=self.projects)
+
+    def skill_text(self, look: ClientLook) -> str:
+        return self.skill
 
     def edits(self, *, mask: Callable[[str], str] = str) -> ClientEdits:
         return ClientEdits(

@@ -84,6 +84,8 @@ def test_changes_are_said_as_what_was_done(app: QApplication) -> None:
     ]
     assert said.change_word(replace(CHANGES[2], servers=("a",)), "X") == "1 server was taken out of X"
     assert said.change_word(replace(CHANGES[0], action="disconnect"), "X") == "X is disconnected"
+    assert said.change_word(replace(CHANGES[0], action="skill"), "X") == "The skill for X is written"
+    assert said.edit_word(replace(EDITS[1], action="skill"), "X") == "Write the skill for X"
     assert said.change_word(replace(CHANGES[0], action="undo"), "X") == "A change in X was undone"
     assert [said.edit_word(edit, "X") for edit in EDITS[1:3]] == ["Connect X", "Mend the entry in X"]
 

@@ -372,6 +372,7 @@ class ToolManager:
             config.auto_approve,
             config.tool_overrides,
             config.result_limit,
+            config.csv_tables,
             managed.config_hash,
         )
         kept = self._made.get(managed.name)

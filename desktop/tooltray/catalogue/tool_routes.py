@@ -33,6 +33,7 @@ class Route(msgspec.Struct, frozen=True):
         origin: identifies the server's program or address, and changes with it.
         is_listed: the server has the tool in its list; if not, only clients that have just this server can call it.
         result_limit: the most tokens of a result that clients get at once, by its own or its server's settings; None: no limit.
+        csv_tables: whether tables in its results are given as CSV, by its own or its server's settings; None: as the client's define.
     """
 
     server: str
@@ -42,6 +43,7 @@ class Route(msgspec.Struct, frozen=True):
     origin: str = ""
     is_listed: bool = True
     result_limit: int | None = None
+    csv_tables: bool | None = None
 
     @property
     def mark(self) -> str:
@@ -128,7 +130,8 @@ def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: b
     hints = tool_words.hints_for_rules(override, definition.annotations)
     decision = auto_approve.decide(managed.name, definition.name, hints, rules_of(managed))
     limit = override.result_limit if override and override.result_limit else managed.config.result_limit
-    return Route(managed.name, definition, decision, override, managed.config_hash, is_listed, limit)
+    csv_tables = override.csv_tables if override and override.csv_tables is not None else managed.config.csv_tables
+    return Route(managed.name, definition, decision, override, managed.config_hash, is_listed, limit, csv_tables)
 
 
 def _entry(name: str, route: Route) -> Entry:

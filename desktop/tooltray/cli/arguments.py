@@ -224,6 +224,8 @@ def _parser(_language: str) -> Usage:
     later(commands, "discover", text, "server_commands.discover_command:declare")
     later(commands, "tools", tr("list and call the tools of all servers"), "commands.tools_command:declare")
     later(commands, "skills", tr("list and read the skills of all servers"), "commands.tools_command:declare_skills")
+    text = tr("show or write the skill by which agents with a shell use Tooltray's commands")
+    later(commands, "skill", text, "commands.clients_command:declare_skill")
     later(commands, "secrets", tr("store API keys and passwords outside the settings"), "commands.secrets_command:declare")
     later(commands, "http", tr("let AI clients connect over HTTP"), "commands.http_command:declare")
     text = tr("AI clients: list and connect them, choose how they see tools, and manage their HTTP tokens")

@@ -193,15 +193,25 @@ class ViewsApi:
             NotFound: the server does not exist.
             TooltrayError: neither a server nor a client is named, or both are; the number cannot be used; the settings cannot be written.
         """
-        if bool(client) == bool(server) or (tool and not server):
-            raise TooltrayError(Phrase("Name whose results you mean: those a server's (with or without a tool), or an AI client's"))
         view_settings.check_limit(tokens)
-        if client:
-            await self._config.edit(view_settings.client_field(client, view_settings.RESULT_LIMIT, tokens))
-        elif server and tool:
-            await self._profiles.set_tool_limit(server, tool, tokens)
-        else:
-            await self._config.change_server(server or "", result_limit=tokens)
+        await self._profiles.set_for_results("result_limit", tokens, server, tool, client)
+
+    async def set_csv_tables(
+        self, enabled: bool | None = None, server: str | None = None, tool: str | None = None, client: str | None = None
+    ) -> None:
+        """Chooses whether AI clients get tables in results as CSV where that is at least a quarter smaller. Tools with an output schema
+        keep their JSON.
+
+        Args:
+            enabled: False: never, whatever is chosen elsewhere; None: as chosen elsewhere, else JSON.
+            server: for all tools of this server; with `tool`, for that tool by the server's own name, in place of the server's choice.
+            client: for all results of one kind of AI client; without a server.
+
+        Raises:
+            NotFound: the server does not exist.
+            TooltrayError: neither a server nor a client is named, or both are; the settings cannot be written.
+        """
+        await self._profiles.set_for_results("csv_tables", enabled, server, tool, client)
 
     async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
         """Returns the costs of tools' definitions in a model's context, in total and as they are shown.
@@ -268,6 +278,7 @@ class ViewsApi:
             result_limit=settings.result_limit,
             call_rules=None if settings.call_rules is None else tuple(map(self._rule_words, settings.call_rules)),
             flow_guard=settings.flow_guard,
+            csv_tables=settings.csv_tables,
         )
 
 

@@ -14,6 +14,7 @@ from tooltray.catalogue.tool_routes import ListTerms, Route
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.settings import ClientSettings, Settings
+from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.sessions.client_limits import KnownLimits
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.server_manager import ServerManager
@@ -87,10 +88,12 @@ class ResultTerms(msgspec.Struct, frozen=True):
     Attributes:
         tokens: how many of a result are given at once; None: all.
         reads: if a result has the same content twice, the client's model gets only its "text" or "structured" form; empty: both are sent.
+        csv_tables: tables in the result are given as CSV.
     """
 
     tokens: int | None
     reads: str
+    csv_tables: bool = False
 
 
 class KnownClients:
@@ -169,14 +172,15 @@ class KnownClients:
         """Returns the terms for the result of one tool; None if it stays unchanged. Of the client's and the tool's limit the smaller one is
         used. Results of built-in servers have no limit, nor do results for views of the server or for the user.
         """
-        if route.result_limit is None and not self._config.settings.publish.clients:  # no limit at all: each call skips the rest
-            return None
+        if route.result_limit is None and not route.csv_tables and not self._config.settings.publish.clients:
+            return None  # no limit at all: each call skips the rest
         client = self.settings(state.client)
         theirs, reads = client.result_limit, client.reads or ""
         limit = route.result_limit if theirs is None else min(theirs, route.result_limit or theirs)
-        if (limit is None and not reads) or state.is_persons or not route.definition.view.is_for_models:
+        csv_tables = _gives_csv(route, client)
+        if (limit is None and not reads and not csv_tables) or state.is_persons or not route.definition.view.is_for_models:
             return None
-        return None if self._servers.get(route.server).is_builtin else ResultTerms(limit, reads)
+        return None if self._servers.get(route.server).is_builtin else ResultTerms(limit, reads, csv_tables)
 
     def may_cut(self, state: SessionState) -> bool:
         """Reports whether some result that a session can get may be cut."""
@@ -198,6 +202,12 @@ class KnownClients:
     def leaves_structure_out(self, state: SessionState) -> bool:
         """Reports whether some results lack their structured content because a session's client does not read it."""
         return self.settings(state.client).reads == TEXT
+
+
+def _gives_csv(route: Route, client: ClientSettings) -> bool:
+    """Reports whether tables in a tool's results are given as CSV: a setting chooses it, none excludes it, and no schema promises JSON."""
+    chosen = (route.csv_tables, client.csv_tables)
+    return True in chosen and False not in chosen and "outputSchema" not in opened(route.definition.raw)
 
 
 def has_result_limit(config: MCPServerConfig) -> bool:

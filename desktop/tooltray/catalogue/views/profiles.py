@@ -9,7 +9,7 @@ from tooltray.config.naming import tool_settings
 from tooltray.config.settings import view_settings
 from tooltray.config.settings.file_server import FileServer
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings.settings import ProfileSettings
+from tooltray.config.settings.settings import ClientSettings, ProfileSettings
 from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -125,20 +125,35 @@ class Profiles:
         now = {key: value for key, value in self._config.settings.mcp_servers[server].tool_overrides.items() if key != tool}
         before = self._config.settings.mcp_servers[server].tool_overrides.get(tool)
         if before:
-            override = override.model_copy(update={"result_limit": before.result_limit, "flow": before.flow})
+            kept = {"result_limit": before.result_limit, "csv_tables": before.csv_tables, "flow": before.flow}
+            override = override.model_copy(update=kept)
         if override != ToolOverride():
             now[tool] = override
         is_as_written = now == file.entry.config.tool_overrides
         await self._config.change_server(server, tool_overrides=None if is_as_written else now)
 
-    async def set_tool_limit(self, server: str, tool: str, tokens: int | None) -> None:
-        """Answers ViewsApi.set_result_limit."""
+    async def set_for_results(self, field: str, value: object, server: str | None, tool: str | None, client: str | None) -> None:
+        """Answers ViewsApi.set_result_limit and set_csv_tables.
+
+        Args:
+            field: of servers' entries, of overrides and of the settings of AI clients, as it is spelled in Python.
+        """
+        if bool(client) == bool(server) or (tool and not server):
+            raise TooltrayError(Phrase("Name whose results you mean: those a server's (with or without a tool), or an AI client's"))
+        if client:
+            await self._config.edit(view_settings.client_field(client, ClientSettings.model_fields[field].alias, value))
+        elif server and tool:
+            await self._set_tool_field(server, tool, field, value)
+        else:
+            await self._config.change_server(server or "", **{field: value})
+
+    async def _set_tool_field(self, server: str, tool: str, field: str, value: object) -> None:
         file = self._config.file_server(server)
         if file is None:
-            await self._config.edit(view_settings.tool_limit(server, tool, tokens))
+            await self._config.edit(view_settings.tool_member(server, tool, ToolOverride.model_fields[field].alias, value))
             return
         now = dict(self._config.settings.mcp_servers[server].tool_overrides)
-        now[tool] = now.pop(tool, ToolOverride()).model_copy(update={"result_limit": tokens})
+        now[tool] = now.pop(tool, ToolOverride()).model_copy(update={field: value})
         if now[tool] == ToolOverride():
             del now[tool]
         await self._config.change_server(server, tool_overrides=None if now == file.entry.config.tool_overrides else now)

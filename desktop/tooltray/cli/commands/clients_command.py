@@ -13,7 +13,7 @@ from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal, confirmed
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import clean, clean_line, count, day, print_json, print_table, problem_line
+from tooltray.cli.terminal import answer, clean, clean_line, count, day, print_json, print_table, problem_line
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
@@ -87,6 +87,18 @@ def _declare_changes(clients: Commands) -> None:
     listed = table(titles, _change_row, tr("Tooltray has changed no AI client's file in the last 30 days."))
     verbs = VerbCommands(clients, any_hub, timeout_s=TIMEOUT_S)
     verbs.add("changes", tr("list the changes of the last 30 days in AI clients' files"), "get_client_changes", listed)
+
+
+def declare_skill(parser: Usage) -> None:
+    skill = parser.subcommands()
+    command(skill, "show", tr("print the skill"), show_skill)
+    writing = command(skill, "write", tr("write the skill into the skills folders of AI clients; shows each change first"), write_skill)
+    whose = writing.add_mutually_exclusive_group()
+    text = tr("an AI client as listed by `clients scan` (default: all installed ones whose folder is known)")
+    whose.add_argument("--client", metavar="NAME", action="append", default=[], help=text)
+    whose.add_argument("--folder", metavar="DIR", default="", help=tr("an existing folder of skills"))
+    writing.flag("--dry-run", tr("show what would change, and change nothing"))
+    writing.flag("--yes", tr("do not ask for confirmation"))
 
 
 def _check_change(usage: Usage, args: argparse.Namespace) -> None:
@@ -192,11 +204,33 @@ def _server(server: ClientServer) -> str:
 def connect(args: argparse.Namespace, home: Home) -> int:
     if not args.dry_run:
         check_terminal(CHANGING)
-    return _change(args, home, lambda hub: hub.api.ai_clients.preview_connect(clients=args.client))
+    return _change(args, home, lambda hub: hub.api.ai_clients.preview_connect(clients=args.client), is_named=bool(args.client))
+
+
+def show_skill(args: argparse.Namespace, home: Home) -> int:
+    with any_hub(home) as hub:
+        text = hub.ask(hub.api.ai_clients.get_own_skill(), timeout_s=SCAN_TIMEOUT_S)
+    answer(args, {"text": text}, clean(text))
+    return 0
+
+
+def write_skill(args: argparse.Namespace, home: Home) -> int:
+    if not args.dry_run:
+        check_terminal(CHANGING)
+    folder = os.path.abspath(os.path.expanduser(args.folder)) if args.folder else ""
+
+    async def preview(hub: Hub) -> list[ClientEdit]:
+        edits = await hub.api.ai_clients.preview_own_skill(clients=args.client, folder=folder)
+        if not edits:
+            hint = tr("Name its folder of skills: tooltray skill write --folder DIR")
+            raise TooltrayError(tr("No AI client with a known folder of skills is installed"), "", hint)
+        return edits
+
+    return _change(args, home, preview, is_named=bool(args.client or folder))
 
 
 def disconnect(args: argparse.Namespace, home: Home) -> int:
-    return _change(args, home, lambda hub: hub.api.ai_clients.preview_disconnect(clients=args.client))
+    return _change(args, home, lambda hub: hub.api.ai_clients.preview_disconnect(clients=args.client), is_named=bool(args.client))
 
 
 def undo(args: argparse.Namespace, home: Home) -> int:
@@ -206,9 +240,9 @@ def undo(args: argparse.Namespace, home: Home) -> int:
         change = next((each for each in changes if each.id == args.change or (not args.change and each.undo != "none")), None)
         if change is None:
             raise TooltrayError(tr("Nothing to undo"), "", tr("List the changes: tooltray clients changes"))
+        servers = ", ".join(change.servers) or change.client
         if not confirmed(
-            tr("Undo '{action}' of {servers} in {path}?", action=change.action, servers=", ".join(change.servers), path=change.path),
-            yes=args.yes,
+            tr("Undo '{action}' of {servers} in {path}?", action=change.action, servers=servers, path=change.path), yes=args.yes
         ):
             return 0
         undone = hub.ask(hub.api.ai_clients.undo_client_change(id=change.id), timeout_s=TIMEOUT_S)
@@ -216,33 +250,43 @@ def undo(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Coroutine[object, None, list[ClientEdit]]]) -> int:
+Preview = Callable[[Hub], Coroutine[object, None, list[ClientEdit]]]
+
+
+def _change(args: argparse.Namespace, home: Home, preview: Preview, *, is_named: bool) -> int:
+    """Shows changes, asks about each and makes it.
+
+    Args:
+        is_named: the user has named what changes: a file under version control may change, and a change that cannot be made is a failure.
+    """
     with any_hub(home) as hub:
         edits = hub.ask(preview(hub), timeout_s=TIMEOUT_S)
         if args.dry_run and args.json:
             print_json(edits)
             return 0
-        chosen = [edit for edit in edits if _is_chosen(edit, args)]
+        chosen = [edit for edit in edits if _is_chosen(edit, args, is_named=is_named)]
         made: list[ClientChange] = []
         for edit in chosen:  # each separately: a client may write its own file meanwhile
             made += hub.ask(hub.api.ai_clients.apply_client_edits(edits={edit.id: edit.revision}), timeout_s=TIMEOUT_S)
     if not args.dry_run:
         _tell(made, is_json=args.json)
-    is_failed = any(change.problem for change in made) or (bool(args.client) and any(edit.problem for edit in edits))
+    is_failed = any(change.problem for change in made) or (is_named and any(edit.problem for edit in edits))
     return 1 if is_failed else 0
 
 
-def _is_chosen(edit: ClientEdit, args: argparse.Namespace) -> bool:
+def _is_chosen(edit: ClientEdit, args: argparse.Namespace, *, is_named: bool) -> bool:
     """Shows an edit, and asks whether to make it."""
     if not args.json:
         for line in _described(edit):
             print(line)
     if edit.problem or not edit.diff or args.dry_run:
         return False
-    if edit.needs_own_yes and not args.client:
+    if edit.needs_own_yes and not is_named:
         if not args.json:
             print(clean_line(tr("Not changed: {path} is under version control. Name the client to change it.", path=edit.path)))
         return False
+    if edit.is_foreign:  # whatever --yes covers
+        return confirmed(tr("Replace {path}, which Tooltray has not written?", path=edit.path), yes=False)
     return confirmed(tr("Change {path}?", path=edit.path), yes=args.yes)
 
 

@@ -1,4 +1,5 @@
-"""The commands for how tools are shown to AI clients: `sessions`, `profiles`, `clients mode`, `servers lazy`, `tools override` and `limit`.
+"""The commands for how tools are shown to AI clients: `sessions`, `profiles`, `clients mode`, `servers lazy`, `tools override`, `limit` and
+`csv`.
 
 Changed settings are checked for their effect: others may override them, and they may name servers or tools that do not exist. No server is
 started for that: for one that was never listed, no tool is reported as missing.
@@ -134,16 +135,35 @@ def override(args: argparse.Namespace, home: Home) -> int:
 
 def limit(args: argparse.Namespace, home: Home) -> int:
     """Limits how many tokens of a result clients get at once."""
-    chosen = {"tokens": args.tokens, "server": args.server, "tool": args.tool, "client": args.client}
+    chosen = {"tokens": args.tokens, **_whose(args)}
     with started_hub(home) as hub:
         hub.ask(hub.api.views.set_result_limit(**chosen))
         if args.tool and args.tokens is not None:
             warn_of_missing(hub, (), {args.server: [args.tool]})
-    whose = tr("{tool} of {server}", tool=args.tool, server=args.server) if args.tool else args.server or args.client
     most = "" if args.tokens is None else f"{args.tokens:,}"
-    said = tr("{whose}: at most {tokens} tokens of a result at once.", whose=clean_line(whose), tokens=most)
-    answer(args, chosen, said if most else tr("{whose}: no limit for results of its own.", whose=clean_line(whose)))
+    said = tr("{whose}: at most {tokens} tokens of a result at once.", whose=_whose_words(args), tokens=most)
+    answer(args, chosen, said if most else tr("{whose}: no limit for results of its own.", whose=_whose_words(args)))
     return 0
+
+
+def csv(args: argparse.Namespace, home: Home) -> int:
+    """Chooses whether clients get tables in results as CSV."""
+    whose, enabled = _whose(args), _LAZY[args.switch]
+    with started_hub(home) as hub:
+        hub.ask(hub.api.views.set_csv_tables(enabled=enabled, **whose))
+        if args.tool and args.switch != "default":
+            warn_of_missing(hub, (), {args.server: [args.tool]})
+    words = {"on": tr("as CSV"), "off": tr("as JSON"), "default": tr("by the other settings")}
+    answer(args, {"enabled": enabled, **whose}, tr("{whose}: tables in results {how}.", whose=_whose_words(args), how=words[args.switch]))
+    return 0
+
+
+def _whose(args: argparse.Namespace) -> dict[str, str | None]:
+    return {"server": args.server, "tool": args.tool, "client": args.client}
+
+
+def _whose_words(args: argparse.Namespace) -> str:
+    return clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server) if args.tool else args.server or args.client)
 
 
 def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[str]:

@@ -23,7 +23,8 @@ from tooltray.foundation.files.file_text import CannotOpen, FileText, read_text
 from tooltray.foundation.files.json_places import CannotRead, Lines, Value, read
 from tooltray.foundation.phrases import Phrase
 
-Format: TypeAlias = Literal["json", "toml", "yaml"]
+Format: TypeAlias = Literal["json", "toml", "yaml", "text"]
+"""Of a file; the content of "text" is the text itself."""
 MAX_BYTES = 32 * 1024 * 1024  # Claude Code keeps its whole history in its file
 MAX_SLOW_CHARACTERS = 1024 * 1024  # of TOML and YAML, whose readers take seconds for it; usual files have less than a tenth
 MAX_VALUES = 100_000  # of JSON with comments; reading so many takes a second
@@ -236,4 +237,8 @@ def _read_yaml(text: str) -> Content:
     return Content(value, lambda: positions)
 
 
-_READERS: Mapping[Format, Callable[[str], Content]] = {"json": _read_json, "toml": _read_toml, "yaml": _read_yaml}
+def _read_text(text: str) -> Content:
+    return Content(text, Positions, may_repeat=False)
+
+
+_READERS: Mapping[Format, Callable[[str], Content]] = {"json": _read_json, "toml": _read_toml, "yaml": _read_yaml, "text": _read_text}

@@ -174,6 +174,7 @@ class MCPServerConfig(JsonModel):
         label: which of the user's accounts or machines it is, in their words: "work", "private".
         color: the colour of that label, one of LABEL_COLORS; any other word means no colour.
         result_limit: tokens of a result that clients get at once; the rest is kept and read page by page. None: results are whole.
+        csv_tables: whether clients get tables in results as CSV; None: as their own settings define.
         max_calls: of its tools in progress at once, of all AI clients together; others wait for their turn. None: any number.
         calls_per_minute: that begin in a minute; others wait. None: any number.
         projects: folders; only sessions that work in one of them, or below it, have the server. Empty: all sessions.
@@ -211,6 +212,7 @@ class MCPServerConfig(JsonModel):
     label: Shown = ""
     color: Shown = ""
     result_limit: Tokens | None = None
+    csv_tables: bool | None = None
     max_calls: AtOnce | None = None
     calls_per_minute: PerMinute | None = None
     projects: tuple[Folder, ...] = ()

@@ -97,6 +97,7 @@ class ClientSettings(JsonModel):
         call_rules: which further calls do, by their arguments, in place of the servers' own `callRules`.
         flow_guard: as in ApprovalSettings, which counts if this is None.
         result_limit: tokens of a result that it gets at once; the smaller one counts if its server or tool has a limit, too.
+        csv_tables: whether it gets tables in results as CSV; False also where the server's or the tool's settings have it.
         reads: which one its model gets of a result that has the same content as text and as structured content; the other is left out.
     """
 
@@ -104,6 +105,7 @@ class ClientSettings(JsonModel):
     profile: str | None = None
     auto_approve: AutoApprove | None = None
     result_limit: Tokens | None = None
+    csv_tables: bool | None = None
     reads: Literal["text", "structured"] | None = None
     flow_guard: bool | None = None
     call_rules: CallRules | None = None
@@ -258,6 +260,7 @@ class FileServerSettings(JsonModel):
     idle_stop: Seconds | None = None
     lazy_load: bool | None = None
     result_limit: Tokens | None = None
+    csv_tables: bool | None = None
     max_calls: AtOnce | None = None
     calls_per_minute: PerMinute | None = None
     tool_overrides: Annotated[Mapping[str, ToolOverride] | None, GivenMembers] = None

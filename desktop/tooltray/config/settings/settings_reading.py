@@ -83,6 +83,7 @@ _PARTS: Mapping[Path, _Part] = {
     ),
     ("publish", "clients", _EACH, "mode"): _Part(Phrase("the mode for all AI clients counts for it")),
     ("publish", "clients", _EACH, "resultLimit"): _Part(Phrase("its results have only the limits of their servers")),
+    ("publish", "clients", _EACH, "csvTables"): _Part(Phrase("it gets CSV as its servers and tools have it")),
     ("publish", "http"): _Part(Phrase("AI clients cannot connect over HTTP")),
 }
 

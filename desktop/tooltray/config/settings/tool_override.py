@@ -76,6 +76,7 @@ class ToolOverride(JsonModel):
 
     Attributes:
         result_limit: tokens of a result that clients get at once, in place of the server's; see gateway/kept_results.
+        csv_tables: whether tables in its results are given as CSV, in place of the server's choice.
         flow: for the flow guard: it "reads" what strangers wrote, "sends" or publishes, "both" or "none"; None: by its name and hints.
     """
 
@@ -85,6 +86,7 @@ class ToolOverride(JsonModel):
     annotations: ToolHints | None = None
     icons: Annotated[tuple[ToolIcon, ...], Sized(most=MOST_ICONS)] | None = None
     result_limit: Tokens | None = None
+    csv_tables: bool | None = None
     flow: Literal["reads", "sends", "both", "none"] | None = None
 
 

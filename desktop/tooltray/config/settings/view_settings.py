@@ -18,7 +18,7 @@ from tooltray.foundation.phrases import Phrase
 
 MODES: tuple[str, ...] = get_args(Mode)
 RESULT_LIMIT = "resultLimit"
-NOT_SHOWN = (RESULT_LIMIT, "flow")
+NOT_SHOWN = (RESULT_LIMIT, "csvTables", "flow")
 """The members of an override that do not concern how its tool is shown."""
 MOST_NAME_CHARACTERS = 100  # of a client or a profile; an odd client may send anything
 FORBIDDEN_IN_PROFILES = "/"  # a profile may become part of an address
@@ -147,7 +147,7 @@ def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
 
     Args:
         shown: the override as JSON; without members, the tool's own words count again. Members that are not shown
-            stay: the limit of its results, and its role for the flow guard.
+            stay: the limit and the form of its results, and its role for the flow guard.
     """
 
     def edit(document: Document) -> None:
@@ -163,14 +163,14 @@ def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
     return edit
 
 
-def tool_limit(server: str, tool: str, tokens: int | None) -> Edit:
-    """Sets how many tokens of a tool's result AI clients get at once; None: as many as its server allows."""
+def tool_member(server: str, tool: str, member: str, value: object) -> Edit:
+    """Sets one member of a tool's override, such as the limit of its results; None: as its server has it."""
 
     def edit(document: Document) -> None:
         entry = _entry(document, server)
         overrides = part(entry, "toolOverrides")
         override = part(overrides, tool)
-        _set(override, RESULT_LIMIT, tokens)
+        _set(override, member, value)
         if not override:
             del overrides[tool]
         if not overrides:

@@ -17,10 +17,11 @@ ALL, EXCEPTION = "all", "ask:"  # as catalogue/auto_approve.py has them
 HARMLESS_FIELDS = frozenset(
     (
         *("icons", "descriptions", "call_timeout", "start_timeout", "era", "idle_stop", "lazy_load", "options"),
-        *("label", "color", "result_limit"),
+        *("label", "color", "result_limit", "csv_tables"),
     )
 )
-"""Of an entry: the look of its card, when its tools are shown or it sleeps, its greeting, how much of a result is shown."""
+"""Of an entry: the look of its card, when its tools are shown or it sleeps, its greeting, how much of a result is shown, and in
+which form."""
 HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications", "results"})
 HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 """Of `publish`: how tools are shown."""
@@ -85,8 +86,8 @@ def _field_widens(field: str, was: MCPServerConfig, now: MCPServerConfig) -> boo
 
 
 def _words_of(override: ToolOverride | None) -> ToolOverride:
-    """Returns an override without the limit of results."""
-    return (override or ToolOverride()).model_copy(update={"result_limit": None})
+    """Returns an override without the limit and the form of results."""
+    return (override or ToolOverride()).model_copy(update={"result_limit": None, "csv_tables": None})
 
 
 def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:

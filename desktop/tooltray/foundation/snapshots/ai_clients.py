@@ -109,22 +109,25 @@ class ClientEdit(msgspec.Struct, frozen=True):
     Attributes:
         id: names client, file and action; for `apply_client_edits`.
         revision: of the content that the change is based on.
-        action: "connect", "disconnect", "mend" (an entry of ours that is outdated or broken) or "remove" (servers that were imported).
+        action: "connect", "disconnect", "mend" (an entry of ours that is outdated or broken), "remove" (servers that were imported) or
+            "skill" (our own skill is written).
         path: the file that changes.
         diff: unified, secrets masked; empty if nothing would change.
         command: the client's own command that makes the change; empty: Tooltray writes the file.
         needs_own_yes: the file is under version control, and so has to be chosen explicitly.
+        is_foreign: a skill that Tooltray has not written would be replaced, which needs an answer of the user for this file.
         problem: why it cannot be made.
     """
 
     id: str
     client: str
-    action: Literal["connect", "disconnect", "mend", "remove"]
+    action: Literal["connect", "disconnect", "mend", "remove", "skill"]
     path: str
     revision: str = ""
     diff: str = ""
     command: tuple[str, ...] = ()
     needs_own_yes: bool = False
+    is_foreign: bool = False
     problem: Problem | None = None
 
 
@@ -144,7 +147,7 @@ class ClientChange(msgspec.Struct, frozen=True):
 
     id: str
     client: str
-    action: Literal["connect", "disconnect", "mend", "remove", "undo"]
+    action: Literal["connect", "disconnect", "mend", "remove", "skill", "undo"]
     path: str
     at: float
     servers: tuple[str, ...] = ()

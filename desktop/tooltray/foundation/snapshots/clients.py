@@ -51,6 +51,7 @@ class ClientModeSnapshot(msgspec.Struct, frozen=True):
     result_limit: int | None = None  # tokens of a result that it gets at once; None: as servers and tools say
     call_rules: tuple[str, ...] | None = None  # in words, its own `callRules`, in the place of the servers'; None: theirs count
     flow_guard: bool | None = None  # None: as for all
+    csv_tables: bool | None = None  # whether it gets tables in results as CSV; None: as servers and tools say
     summary: str = ""  # which tools such a client gets and about how many tokens they cost, in words; empty: there are none
 
 

@@ -14,16 +14,17 @@ from tooltray.protocol.sessions.exchange import Exchange, Work
 
 
 class Fitting:
-    """A stage without a state of its own, for tools and clients that have limits."""
+    """A stage without a state of its own, for tools and clients that have limits, or get tables as CSV."""
 
     def __init__(self, *, config: McpConfHelper, clients: KnownClients, result_fitting: ResultFitting) -> None:
         self._config, self._clients, self._fitting = config, clients, result_fitting
 
     def bind(self, terms: Terms, rest: Rest) -> Work:
         then = rest(terms)
-        if terms.route.result_limit is None and not self._config.settings.publish.clients:
+        route = terms.route
+        if route.result_limit is None and not route.csv_tables and not self._config.settings.publish.clients:
             return then
-        return partial(self._fitted, terms.route, then)
+        return partial(self._fitted, route, then)
 
     async def _fitted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
         """Returns the reply, cut if need be. The time for this is not the server's, and the outcome of the call is not changed."""

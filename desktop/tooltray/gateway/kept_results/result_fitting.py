@@ -23,6 +23,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.gateway.kept_results.result_parts import BLOCK, CONTENT, STRUCTURED, TEXT, ResultPart, page, parts_of, repeated, text_of
 from tooltray.gateway.kept_results.result_store import KEPT_FOR_S, KeptPart, KeptResult, ResultStore, new_handle
+from tooltray.gateway.kept_results.tables import with_csv
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.client_limits import KnownLimits
@@ -30,6 +31,7 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 
 READ_AT_ONCE_BYTES = 2**16  # takes a tenth of a millisecond
+WRITTEN_AT_ONCE_BYTES = 2**12  # as CSV, which takes a fifth of a millisecond
 NOTICE_TOKENS = 250  # for the notice about what was cut; it has 150, and as many again for a few parts
 SHORTEST_TOKENS = 50  # of the beginning, however small the limit is
 _HAS_STRUCTURE = lazy_pattern(b'"structuredContent"')
@@ -101,6 +103,10 @@ class ResultFitting:
         has_view = exchange.session.state.shows_views and bool(route.definition.view.uris)
         if terms.reads and not has_view:
             reply = await self._without_repetition(reply, terms.reads)
+        if terms.csv_tables and not has_view:
+            is_small = len(memoryview(reply.result)) <= WRITTEN_AT_ONCE_BYTES
+            result = with_csv(reply.result) if is_small else await finish_in_thread(with_csv, reply.result)
+            reply = reply if result is None else Envelope(result=result)
         if terms.tokens is None or len(memoryview(reply.result)) <= terms.tokens:  # each token has at least a byte; also of an error
             return reply
         order = self._order(terms.tokens, route, exchange)

@@ -27,6 +27,11 @@ def _reads_a_file(part: "AiClientsApi", arguments: JsonMapping) -> bool:
     return bool(arguments.get("file"))
 
 
+def _reads_a_folder(part: "AiClientsApi", arguments: JsonMapping) -> bool:
+    """Requires a trusted token to read the skill in a folder that the caller names."""
+    return bool(arguments.get("folder"))
+
+
 class AiClientsApi:
     def __init__(self, *, client_scans: "ClientScans", client_edits: "ClientEdits", client_imports: "ClientImports") -> None:
         self._scans, self._edits, self._imports = client_scans, client_edits, client_imports
@@ -61,11 +66,29 @@ class AiClientsApi:
         """
         return await self._edits.preview("disconnect", clients)
 
+    async def get_own_skill(self) -> str:
+        """Returns the SKILL.md that shows agents with a shell how to find and call tools by commands."""
+        return await self._edits.skill_text()
+
+    @verb(trusted=_reads_a_folder)
+    async def preview_own_skill(self, clients: Sequence[str] = (), folder: str = "") -> list[ClientEdit]:
+        """Returns the changes that writing Tooltray's own skill into the skills folders of AI clients would make.
+
+        Args:
+            clients: ids of `scan_ai_clients`; empty: all that are installed and whose folder of skills is known.
+            folder: absolute path of an existing folder of skills, instead of clients.
+
+        Raises:
+            NotFound: one of the ids belongs to no AI client.
+        """
+        return await self._edits.preview_skill(clients, folder)
+
     async def apply_client_edits(self, edits: Mapping[str, str]) -> list[ClientChange]:
         """Makes edits that were previewed. Each file is written independently; an error is in the `problem` of the file's change.
 
         Args:
-            edits: the revision of each edit by its id; a file that has changed since is not written. An empty revision accepts any.
+            edits: the revision of each edit by its id; a file that has changed since is not written. An empty revision accepts any,
+                but not a skill that Tooltray has not written.
 
         Raises:
             Denied: a client would be connected, and the user has not confirmed that.

@@ -67,7 +67,7 @@ class ChangeRecord(msgspec.Struct, frozen=True):
     """
 
     client: str
-    action: Literal["connect", "disconnect", "mend", "remove", "undo"]
+    action: Literal["connect", "disconnect", "mend", "remove", "skill", "undo"]
     path: str
     format: Format
     id: str = ""

@@ -147,6 +147,9 @@ class ChangeWriter:
 
     def _reversed(self, record: ChangeRecord, document: Document, key: CopyKey | None, own_url: str | None) -> bytes | None:
         """Returns the file with the change reversed; None if a file that was made for the change would be empty."""
+        if record.format == "text":
+            title = Phrase("The change of {file} cannot be undone", file=record.path)
+            raise Conflict(title, Phrase("it has changed meanwhile, or its copy is lost"), Phrase("Change it by hand"))
         before = None
         if record.before and not all(entry.is_new for entry in record.entries):
             before = content_of(text_of(self.store.copy_of(record, key)).text, record.format)

@@ -64,6 +64,12 @@ class ClientScans:
         own = await asyncio.to_thread(self._own_entry)
         return ClientLook(ClientPlaces(environ), own=own, projects=dict.fromkeys((*projects, *self._known_projects())))
 
+    def skill_text(self, look: "ClientLook") -> str:
+        """Returns the text of Tooltray's own skill for the present servers."""
+        from tooltray.sources.clients.agent_skill import skill_command, skill_text
+
+        return skill_text(self._config.own_settings.mcp_servers, skill_command(self._home, look.places.environ))
+
     def _own_entry(self) -> "OwnEntry":
         from tooltray.foundation.installs.installations import bridge_entry
         from tooltray.sources.clients.bridge_entries import OwnEntry
@@ -109,6 +115,21 @@ class ClientEdits:
 
         return await asyncio.to_thread(previews, action, clients, await self._scans.look(), self._mask)
 
+    async def skill_text(self) -> str:
+        """Implements AiClientsApi.get_own_skill."""
+        return self._scans.skill_text(await self._scans.look())
+
+    async def preview_skill(self, clients: Sequence[str], folder: str) -> list[ClientEdit]:
+        """Implements AiClientsApi.preview_own_skill."""
+        from tooltray.sources.clients.edit_previews import preview_of
+        from tooltray.sources.clients.skill_edits import planned_skills
+
+        look = await self._scans.look()
+        text = self._scans.skill_text(look)
+        return await asyncio.to_thread(
+            lambda: [preview_of(edit, look, self._mask) for edit in planned_skills(clients, folder, text, look.places)]
+        )
+
     async def preview_removal(self, entries: Sequence["FoundEntry"]) -> list[ClientEdit]:
         """Returns the edits that would remove servers from their files."""
         from tooltray.sources.clients.edit_previews import preview_of
@@ -132,13 +153,13 @@ class ClientEdits:
             return [await self._make(edit, look) for edit in edits]
 
     async def undoing_writes(self, change: str) -> bool:
-        """Returns whether undoing a change would put an entry into its file.
+        """Returns whether undoing a change would put an entry, or an earlier skill, into its file.
 
         Raises:
             NotFound: the change does not exist.
         """
         record = await asyncio.to_thread(self._writer.store.get, change)
-        return any(not entry.is_new for entry in record.entries)
+        return any(not entry.is_new for entry in record.entries) or (record.format == "text" and bool(record.before))
 
     async def undo(self, change: str) -> ClientChange:
         """Implements AiClientsApi.undo_client_change."""
@@ -166,15 +187,22 @@ class ClientEdits:
 
     async def _apply(self, id: str, revision: str) -> ClientChange:
         from tooltray.sources.clients.file_edits import edit_named, parse_edit_id
+        from tooltray.sources.clients.skill_edits import skill_edit_named
 
         look = await self._scans.look()
         action, client, path = parse_edit_id(id)
         try:
-            edit = await asyncio.to_thread(edit_named, id, look)
+            if action == "skill":
+                edit = await asyncio.to_thread(skill_edit_named, client, path, self._scans.skill_text(look), look.places)
+            else:
+                edit = await asyncio.to_thread(edit_named, id, look)
         except TooltrayError as error:
             return ClientChange("", client, action, path, 0.0, problem=error.problem)
         if revision and revision != edit.revision:
             return _failed(edit, _has_changed(path))
+        if edit.is_foreign and not revision:
+            title = Phrase("{file} was not written by Tooltray", file=path)
+            return _failed(edit, Problem(title, Phrase("it is replaced only after its difference was shown")))
         return await self._make(edit, look)
 
     async def _make(self, edit: "FileEdit", look: "ClientLook") -> ClientChange:

@@ -124,6 +124,7 @@ class ClientKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         processes: names of its programs while they run; empty: the programs of `signs`.
         command: the client's own commands.
         way: how an entry is added: "file"; "command": by `command`, if its program is found, else the file; "link": a link to click.
+        skills: folders in which it reads skills, a folder each; a new skill is written into the first one. Empty: none, or not known.
         link: for the way "link"; `{base64}` is replaced by `{"mcpServers": {...}}` in Base64.
         client_info: the name that it gives in `initialize`: its limits are in resources/client-profiles.json.
         note: the key of a note to the user after a change, see `note_of`.
@@ -146,6 +147,7 @@ class ClientKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     processes: tuple[str, ...] = ()
     command: ClientCommand = ClientCommand()
     way: Literal["file", "command", "link"] = "file"
+    skills: ClientFiles = ClientFiles()
     link: str = ""
     client_info: str = ""
     note: Literal["", "restart", "next-session", "refresh", "watched", "trust", "trusted-folder"] = ""
@@ -254,6 +256,11 @@ class ClientPlaces:
         """Returns a client's existing files in a project."""
         found = (path for pattern in kind.project_files for path in _matches(folder, pattern))
         return [ClientPlace(path, exists=True) for path in _once(found)]
+
+    def skills_folder(self, kind: ClientKind) -> Path | None:
+        """Returns the folder for a client's skills, existing or not; None if it is not known, also because a variable moves its files."""
+        pattern = next(iter(kind.skills.of(self._platform)), None)
+        return next(iter(self._written(pattern)), None) if pattern and not self.moved_home(kind) else None
 
     def is_installed(self, kind: ClientKind) -> bool:
         """Returns whether a client's program, a folder or one of its files exists."""

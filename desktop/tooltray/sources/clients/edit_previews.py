@@ -59,6 +59,7 @@ def preview_of(edit: FileEdit, look: ClientLook, mask: Callable[[str], str]) -> 
         diff_of(text, edit.text, str(edit.path), is_new=is_new, mask=mask) if edit.is_change else "",
         command_for(edit, look),
         needs_own_yes=WorkTrees().holds(edit.path),
+        is_foreign=edit.is_foreign,
         problem=edit.problem,
     )
 

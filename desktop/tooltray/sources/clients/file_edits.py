@@ -144,7 +144,7 @@ def _json_with(text: str, change: EntryChange) -> str:
     return after
 
 
-Action: TypeAlias = Literal["connect", "disconnect", "mend", "remove"]
+Action: TypeAlias = Literal["connect", "disconnect", "mend", "remove", "skill"]
 ABSENT = "absent"
 """The revision of a file that does not exist."""
 SIGNS = ("tooltray_bridge", "tooltray-bridge")  # each entry that starts the bridge has one of them
@@ -156,6 +156,7 @@ class FileEdit(HidesFields, frozen=True):
     Attributes:
         text: the file's text after the change; equal to the present text if nothing has to change.
         problem: why the change cannot be made; `text` is then the present text.
+        is_foreign: as in ClientEdit.
         document: None if the file could not be read.
     """
 
@@ -168,6 +169,7 @@ class FileEdit(HidesFields, frozen=True):
     changes: tuple[EntryChange, ...] = ()
     text: str = ""
     problem: Problem | None = None
+    is_foreign: bool = False
 
     @property
     def id(self) -> str:

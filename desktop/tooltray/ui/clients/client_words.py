@@ -250,6 +250,8 @@ def edit_word(edit: ClientEdit, name: str) -> str:
             return tr("Disconnect {name}", name=name)
         case "mend":
             return tr("Mend the entry in {name}", name=name)
+        case "skill":
+            return tr("Write the skill for {name}", name=name)
         case _:
             return tr("Take moved servers out of {name}", name=name)
 
@@ -263,6 +265,8 @@ def change_word(change: ClientChange, name: str) -> str:
             return tr("{name} is disconnected", name=name)
         case "mend":
             return tr("The entry in {name} is mended", name=name)
+        case "skill":
+            return tr("The skill for {name} is written", name=name)
         case "undo":
             return tr("A change in {name} was undone", name=name)
         case _:

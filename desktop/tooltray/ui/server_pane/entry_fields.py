@@ -60,6 +60,7 @@ TRANSPORTS: Choices = (
 ERAS: Choices = (("", AUTOMATIC), ('"legacy"', Phrase("Legacy, up to 2025-11-25")), ('"modern"', Phrase("Modern, from 2026-07-28")))
 ISOLATIONS: Choices = (("", Phrase("One for all AI clients")), ('"session"', Phrase("One for each AI client")))
 LISTINGS: Choices = (("", DEFAULT), ("true", Phrase("Compact")), ("false", Phrase("Full")))
+TABLES: Choices = (("", DEFAULT), ("true", Phrase("CSV, where it is smaller")), ("false", Phrase("JSON")))
 FILTERS: Choices = (
     ("", Phrase("All tools")),
     ('"allow"', Phrase("Only those in the list")),
@@ -138,6 +139,7 @@ ADVANCED: Mapping[Phrase, tuple[EntryField, ...]] = {
         EntryField("disabledTools", "lines", Phrase("Tools that are switched off")),
         EntryField("disabledSkills", "lines", Phrase("Skills that are switched off")),
         EntryField("resultLimit", "number", Phrase("Longest result, in tokens"), PAGED, Phrase("All of it")),
+        EntryField("csvTables", "choice", Phrase("Tables in results"), choices=TABLES),
         EntryField(
             "toolOverrides", "json", Phrase("Tool overrides"), Phrase("As JSON; a click on a tool in the tab Tools has a form for it.")
         ),

@@ -187,6 +187,7 @@ async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allow
         ("setup/import_setup", {"setup": {"mcpServers": {}}}),
         ("setup/reset_to_default_servers", None),
         ("ai_clients/preview_client_import", {"file": str(folder / "other.json")}),
+        ("ai_clients/preview_own_skill", {"folder": str(folder)}),
         ("activity/clear_activity", None),
         ("activity/undo_clear_activity", None),
         ("activity/export_activity", {"path": str(folder / "out")}),

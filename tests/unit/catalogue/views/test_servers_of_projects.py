@@ -269,6 +269,10 @@ async def test_how_a_server_of_a_file_is_shown_is_kept_beside_its_entry(tmp_path
         assert chosen() == {"toolOverrides": {"query": {"name": "ask"}}}
         await p.set_result_limit(700, "db", "query")
         await p.set_tool_override("db", "query")
+        await p.set_csv_tables(True, "db", "query")
+        await p.set_tool_override("db", "query")
+        assert chosen() == {"toolOverrides": {"query": {"resultLimit": 700, "csvTables": True}}}
+        await p.set_csv_tables(None, "db", "query")
         assert chosen() == {"toolOverrides": {"query": {"resultLimit": 700}}}
         await p.set_tool_override("db", "query", name="ask")
         await p.set_result_limit(None, "db", "query")

@@ -162,3 +162,59 @@ def test_a_file_that_changes_while_the_person_reads_is_left_alone(person: Tooltr
     result = person("clients", "connect", "cursor")
     assert (result.code, "has changed since" in result.out) == (1, True)
     assert cursor.read_text() == "{}"
+
+
+# our own skill
+
+
+@pytest.fixture
+def skill(home: Path) -> Path:
+    (home / "skills").mkdir()
+    return home / "skills/tooltray/SKILL.md"
+
+
+def test_the_skill_is_shown_and_written_into_a_folder_and_undone(person: Tooltray, tooltray: Tooltray, skill: Path) -> None:
+    text = tooltray("skill", "show", "--json").json["text"]
+    assert tooltray("skill", "show").out == text + "\n"
+    assert text.startswith("---\nname: tooltray\n")
+    result = person("skill", "write", "--folder", str(skill.parents[1]), typed="y\n")
+    assert "+name: tooltray" in result.out
+    assert "Undo it: tooltray clients undo" in result.out
+    assert skill.read_text() == text
+    result = person("clients", "undo", typed="y\n")
+    assert f"Undo 'skill' of folder in {skill}?" in result.out
+    assert not skill.parent.exists()
+
+
+def test_without_a_yes_or_a_person_the_skill_is_not_written(person: Tooltray, tooltray: Tooltray, skill: Path) -> None:
+    words = ("skill", "write", "--folder", str(skill.parents[1]))
+    assert person(*words, typed="n\n").code == 0
+    assert "needs a person at a terminal" in tooltray(*words, "--yes").err
+    assert tooltray(*words, "--dry-run", "--json").json[0]["action"] == "skill"
+    assert not skill.parent.exists()
+
+
+def test_a_foreign_skill_is_replaced_only_after_a_question_also_with_yes(person: Tooltray, skill: Path) -> None:
+    skill.parent.mkdir()
+    skill.write_text("Mine.")
+    result = person("skill", "write", "--folder", str(skill.parents[1]), "--yes", typed="n\n")
+    assert f"Replace {skill}, which Tooltray has not written?" in result.out
+    assert skill.read_text() == "Mine."
+    person("skill", "write", "--folder", str(skill.parents[1]), typed="y\n")
+    assert skill.read_text().startswith("---\nname: tooltray\n")
+
+
+def test_a_named_folder_may_be_under_version_control(person: Tooltray, home: Path, skill: Path) -> None:
+    (home / ".git").mkdir()
+    assert person("skill", "write", "--folder", str(skill.parents[1]), "--yes").code == 0
+    assert skill.exists()
+
+
+def test_where_the_skill_cannot_be_written_the_reason_is_shown(person: Tooltray, home: Path) -> None:
+    assert "No AI client with a known folder of skills is installed" in person("skill", "write", "--yes").err
+    result = person("skill", "write", "--client", "cherry-studio", "--yes")
+    assert (result.code, "its folder of skills is not known" in result.out) == (1, True)
+    assert "AI client 'nobody' not found" in person("skill", "write", "--client", "nobody").err
+    result = person("skill", "write", "--folder", str(home / "gone"), "--yes")
+    assert (result.code, "this is not an existing folder" in result.out) == (1, True)
+    assert person("skill", "write", "--folder", "x", "--client", "cursor").code == 2

@@ -83,7 +83,9 @@ def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: 
         "Acme acme search search work nothing is hidden",
         "Other (not seen) other default everything - nothing is hidden",
     ]
-    assert in_json == [{**each, "result_limit": None, "call_rules": None, "flow_guard": None, "summary": ""} for each in clients]
+    assert in_json == [
+        {**each, **dict.fromkeys(("result_limit", "call_rules", "flow_guard", "csv_tables")), "summary": ""} for each in clients
+    ]
 
 
 def test_that_no_client_was_seen_is_said(tooltray: Tooltray, hub_home: Home) -> None:
@@ -112,6 +114,37 @@ def test_how_much_of_a_result_clients_get_at_once_is_chosen(
     tokens = None if words[0] == "none" else 25_000
     assert (result.out, result.err) == (printed + "\n", "")
     assert hub.calls[0] == ("set_result_limit", {"tokens": tokens, "server": None, "tool": None, "client": None, **chosen})
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen", "printed"),
+    [
+        (["on", "--client", "Cursor"], {"enabled": True, "client": "Cursor"}, "Cursor: tables in results as CSV."),
+        (
+            ["default", "--server", "files", "--tool", "gone"],
+            {"server": "files", "tool": "gone"},
+            "gone of files: tables in results by the other",
+        ),
+        (
+            ["off", "--server", "files", "--tool", "gone"],
+            {"enabled": False, "server": "files", "tool": "gone"},
+            "gone of files: tables in results as JSON.",
+        ),
+    ],
+)
+def test_whether_clients_get_tables_as_csv_is_chosen(
+    tooltray: Tooltray, hub_home: Home, words: list[str], chosen: dict[str, Any], printed: str
+) -> None:
+    answers = {
+        "set_csv_tables": None,
+        "get_snapshot": hub_snapshot(server_snapshot("files", tool_count=1)),
+        "get_tools": [{"original_name": "read"}],
+    }
+    with FakeControlHub(hub_home, answers) as hub:
+        result = tooltray("tools", "csv", *words)
+    assert result.out.startswith(printed)
+    assert ("no tool 'gone'" in result.err) is (words[0] == "off")
+    assert hub.calls[0] == ("set_csv_tables", {**dict.fromkeys(("enabled", "server", "tool", "client")), **chosen})
 
 
 @pytest.mark.parametrize(

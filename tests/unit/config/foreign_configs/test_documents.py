@@ -43,6 +43,10 @@ def test_toml_is_read_with_its_dates_as_texts(tmp_path: Path) -> None:
     assert document.content == {"a": {"b": [1, 1.5, "2026-01-02"]}}
 
 
+def test_the_content_of_a_text_is_the_text(tmp_path: Path) -> None:
+    assert read_document(put(tmp_path / "SKILL.md", "{a: # no JSON\n"), "text").content == "{a: # no JSON\n"
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
 @pytest.mark.parametrize(("format", "text"), [("json", '\r\n{"é": 1}\r\n'), ("toml", '"é" = 1\r\n'), ("yaml", "é: 1\r\n")])
 def test_a_file_is_read_in_its_encoding_and_its_bytes_are_known(tmp_path: Path, encoding: str, format: Format, text: str) -> None:

@@ -228,6 +228,7 @@ def test_a_part_that_cannot_be_read_restricts_as_much_as_it_can(document: dict[s
         ({"mode": "eveything"}, "mode", "the mode for all AI clients counts for it"),
         ({"resultLimit": "10k"}, "resultLimit", "its results have only the limits of their servers"),
         ({"result_limit": 1}, "result_limit", "its results have only the limits of their servers"),
+        ({"csvTables": "yes"}, "csvTables", "it gets CSV as its servers and tools have it"),
     ],
 )
 def test_a_mistake_in_a_field_that_restricts_nothing_costs_an_ai_client_this_field(odd: dict[str, Any], name: str, meanwhile: str) -> None:

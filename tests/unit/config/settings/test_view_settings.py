@@ -119,7 +119,7 @@ def test_of_an_entry_that_cannot_be_used_nothing_is_said_to_be_changed() -> None
     for edit in (
         view_settings.lazy_load(True, "odd"),
         view_settings.tool_override("odd", "t", {"name": "look"}),
-        view_settings.tool_limit("odd", "t", 700),
+        view_settings.tool_member("odd", "t", "resultLimit", 700),
     ):
         with pytest.raises(TooltrayError, match="The entry of server 'odd' cannot be used"):
             edited(edit, document)
@@ -191,15 +191,15 @@ def test_an_override_and_a_limit_are_checked_before_they_are_written() -> None:
 def test_the_limit_of_a_tools_results_goes_without_its_other_words() -> None:
     document: Document = {"mcpServers": {"a": {"command": "x", "toolOverrides": {"read": {"name": "look"}}}}}
 
-    edited(view_settings.tool_limit("a", "read", 700), document)
-    edited(view_settings.tool_limit("a", "list", 500), document)
+    edited(view_settings.tool_member("a", "read", "resultLimit", 700), document)
+    edited(view_settings.tool_member("a", "list", "resultLimit", 500), document)
     assert document["mcpServers"]["a"]["toolOverrides"] == {"read": {"name": "look", "resultLimit": 700}, "list": {"resultLimit": 500}}
 
-    edited(view_settings.tool_limit("a", "read", None), document)
-    edited(view_settings.tool_limit("a", "list", None), document)
+    edited(view_settings.tool_member("a", "read", "resultLimit", None), document)
+    edited(view_settings.tool_member("a", "list", "resultLimit", None), document)
     assert document["mcpServers"]["a"]["toolOverrides"] == {"read": {"name": "look"}}
     edited(view_settings.tool_override("a", "read", {}), document)
-    edited(view_settings.tool_limit("a", "list", None), document)
+    edited(view_settings.tool_member("a", "list", "resultLimit", None), document)
     assert document == {"mcpServers": {"a": {"command": "x"}}}
 
 

@@ -76,7 +76,7 @@ def test_an_entry_that_runs_or_allows_something_else_widens(changes: dict[str, A
         {"disabledTools": ["a", "b"]},
         {"toolFilter": {"mode": "allow", "list": ["b"]}},
         {"toolOverrides": {}},
-        {"toolOverrides": {"b": {"name": "bee", "resultLimit": 700}}, "resultLimit": 700},
+        {"toolOverrides": {"b": {"name": "bee", "resultLimit": 700, "csvTables": True}}, "resultLimit": 700, "csvTables": True},
         {"maxCalls": 3, "callsPerMinute": 1},
         {"descriptions": "Notes", "icons": "N", "callTimeout": 5, "idleStop": 60, "lazyLoad": True, "options": {"lazyLoad": True}},
     ],

@@ -89,3 +89,11 @@ async def test_what_takes_from_clients_or_puts_back_needs_the_user(tmp_path: Pat
             with pytest.raises(Denied):
                 await api.put_back_moved_servers()
         assert parts.config.entries == {}
+
+
+async def test_the_skill_names_the_servers_of_the_settings(tmp_path: Path) -> None:
+    servers = {"github": {"command": "program", "descriptions": "Issues"}, "off": {"command": "program", "disable": True}}
+    async with hub_parts(tmp_path, servers=servers) as parts:
+        text = await parts.ai_clients_api.get_own_skill()
+    assert "\n- github: Issues\n\n" in text
+    assert "- off" not in text
