@@ -23,6 +23,9 @@ class Person:
     def disconnect(self, *clients: str) -> None:
         self._type("clients", "disconnect", *clients, "--yes")
 
+    def write_skill(self, client: str) -> None:
+        self._type("skill", "write", "--client", client, "--yes")
+
     def undo(self) -> None:
         """Undoes the newest change that can be undone."""
         self._type("clients", "undo", "--yes")

@@ -16,6 +16,7 @@ class ScriptedModel:
     Attributes:
         offered: names of the tools of every request since `begin`, with the name of their group before them.
         results: what calls gave, as JSON texts.
+        heard: all requests, as JSON texts.
     """
 
     def __init__(self) -> None:
@@ -46,8 +47,10 @@ class ScriptedModel:
         self.script = script
         self.offered: set[str] = set()
         self.results: list[str] = []
+        self.heard: list[str] = []
 
     def answer(self, protocol: Protocol, request: Json) -> Answer:
+        self.heard.append(json.dumps(request))
         tools = list(protocol.tools(request))
         self.offered |= {f"{each.space}/{each.name}" if each.space else each.name for each in tools}
         results = [json.dumps(each) for each in protocol.results(request)]

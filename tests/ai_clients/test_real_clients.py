@@ -1,6 +1,7 @@
 """Nine real AI clients: with the entry that Tooltray writes they list its tools and call them, and undoing leaves nothing of it."""
 
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.end2end.processes import World
 SERVER = str(HERE / "small_server.py")
 OURS, CLOCK, TOOL = "tooltray", "clock", "tell_noon"  # our entry, a server behind it, and its tool
 HERE_ALREADY = {CLOCK, "hub"}
+WITHOUT_SKILLS = ["droid"]  # it was seen to read none
 SEARCHING = ["claude-code", "codex", "opencode"]  # clients that are tried with a search for tools
 SHARED, SHARED_TOOL = "notes", "read_note"  # stands in the file of every client, with a key in plain text
 
@@ -22,10 +24,10 @@ class Machine:
     """A computer with AI clients that have servers, and a hub with one."""
 
     def __init__(self, world: World, model: ScriptedModel) -> None:
-        self.world, self._model, self.person = world, model, Person(world)
+        self.world, self.model, self.person = world, model, Person(world)
 
     def write_home(self, client: RealClient) -> None:
-        values = {"PYTHON": sys.executable, "SERVER": SERVER, "TOKEN": TOKEN, "MODEL": self._model.url}
+        values = {"PYTHON": sys.executable, "SERVER": SERVER, "TOKEN": TOKEN, "MODEL": self.model.url}
         write_home(client, self.world.home, values)
 
     def file(self, client: RealClient) -> Path:
@@ -33,7 +35,7 @@ class Machine:
 
     def run(self, client: RealClient, *script: tuple[str, Json]) -> Run:
         """Runs a client whose model calls TOOL, or what a script says."""
-        return run(client, self.world, self._model, script or [(TOOL, {})])
+        return run(client, self.world, self.model, script or [(TOOL, {})])
 
 
 @pytest.fixture
@@ -104,6 +106,16 @@ def test_a_hub_that_a_client_s_bridge_started_outlives_the_client(machine: Machi
     machine.run(client)
     assert machine.world.hub_pid() == first
     machine.world.stop_hub()
+
+
+@pytest.mark.parametrize("client", [client for client in CLIENTS if client.id not in WITHOUT_SKILLS], indirect=True, ids=attrgetter("id"))
+def test_a_client_offers_its_model_the_skill_that_was_written_for_it(machine: Machine, client: RealClient) -> None:
+    machine.person.write_skill(client.id)
+    machine.run(client)
+    assert any(OURS in heard for heard in machine.model.heard)  # some give only its name
+    machine.person.undo()
+    machine.run(client)
+    assert not any(OURS in heard for heard in machine.model.heard)
 
 
 @pytest.mark.parametrize("client", [client for client in CLIENTS if client.id in SEARCHING], indirect=True, ids=SEARCHING)
