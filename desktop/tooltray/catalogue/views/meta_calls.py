@@ -41,7 +41,7 @@ class Activation:
         servers: ServerManager,
         tools: ToolManager,
         offers: Offers,
-        answer: "Callable[[], ActivationAnswer]",
+        answer: Callable[[], "ActivationAnswer"],
         is_paused: Callable[[], bool],
     ) -> None:
         """
@@ -96,7 +96,7 @@ class MetaCalls:
         *,
         views: Views,
         hub_tools: HubTools,
-        lookup: "Callable[[], ToolLookup]",
+        lookup: Callable[[], "ToolLookup"],
         activation: Activation,
         call: ToolCall,
         read: MetaTool,

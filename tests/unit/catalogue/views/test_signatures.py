@@ -12,6 +12,7 @@ from tooltray.catalogue.views.signatures import (
     LONGEST_SENTENCE,
     MOST_REQUIRED,
     arguments,
+    described_arguments,
     first_sentence,
     signature,
 )
@@ -99,6 +100,12 @@ def test_of_many_arguments_the_required_ones_are_named_and_the_rest_is_left_out(
 def test_types_of_required_arguments_leave_room_for_the_names_of_all() -> None:
     item = {"type": "object", "properties": {f"member_{number}": TEXT for number in range(20)}}
     assert of({"big": item, "small": TEXT}, "big", "small") == "big, small: str"
+
+
+def test_arguments_are_described_the_required_ones_first() -> None:
+    properties = {"a": True, "b": {"type": "array", "items": TEXT, "description": "Its\nlines"}}
+    assert list(described_arguments({"properties": properties, "required": ["b"]})) == [("b", "str[]", "Its lines"), ("a?", "", "")]
+    assert list(described_arguments(None)) == []
 
 
 @pytest.mark.parametrize(
