@@ -15,7 +15,7 @@ from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views import meta_tools
 from tooltray.catalogue.views.known_clients import KnownClients
-from tooltray.catalogue.views.meta_tools import HubTools, array
+from tooltray.catalogue.views.meta_tools import HubTools, Key, array
 from tooltray.catalogue.views.modes import own_copy
 from tooltray.catalogue.views.search import ToolSearch
 from tooltray.catalogue.views.views import ViewLists, Views
@@ -137,15 +137,15 @@ class MetaCalls:
         search: ToolSearch,
         activation: Activation,
         call: ToolCall,
-        read: MetaTool,
+        others: Mapping[Key, MetaTool],
     ) -> None:
         """
         Args:
             call: carries out the inner call of a call of `call_tool`.
-            read: answers a call of `read_result`.
+            others: the tools that other packages answer, such as `read_result`.
         """
         self._servers, self._views, self._hub_tools = servers, views, hub_tools
-        self._search, self._activation, self._call, self._read = search, activation, call, read
+        self._search, self._activation, self._call, self._others = search, activation, call, others
 
     def find(self, name: str, state: SessionState) -> MetaTool | None:
         """Returns the tool about other tools that a session calls by this name; None for any other name."""
@@ -156,8 +156,8 @@ class MetaCalls:
             return self._find
         if key == meta_tools.CALL_KEY:
             return self._call_inner
-        if key == meta_tools.READ_KEY:
-            return self._read
+        if key in self._others:
+            return self._others[key]
         return partial(self._activate, key[1].removeprefix(meta_tools.ACTIVATE))
 
     async def _activate(self, server: str, exchange: Exchange) -> Envelope:

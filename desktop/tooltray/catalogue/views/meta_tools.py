@@ -13,6 +13,7 @@ from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.modes import SessionView
+from tooltray.catalogue.views.steps_tool import RUN, RUN_SCHEMA, RUN_TITLE, RUN_WHAT
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import finish_in_thread
@@ -108,12 +109,13 @@ def key_of(server: str) -> tuple[str, str]:
     return HUB, ACTIVATE + server
 
 
-FIND_KEY, CALL_KEY, READ_KEY = (HUB, FIND), (HUB, CALL), (HUB, READ)
+FIND_KEY, CALL_KEY, READ_KEY, RUN_KEY = (HUB, FIND), (HUB, CALL), (HUB, READ), (HUB, RUN)
+FIXED_KEYS = (FIND_KEY, CALL_KEY, READ_KEY, RUN_KEY)
 
 
 def is_meta(key: tuple[str, str]) -> bool:
     """Reports whether a name was given to such a tool."""
-    return key in (FIND_KEY, CALL_KEY, READ_KEY) or (key[0] == HUB and key[1].startswith(ACTIVATE))
+    return key in FIXED_KEYS or (key[0] == HUB and key[1].startswith(ACTIVATE))
 
 
 # definitions
@@ -134,6 +136,11 @@ def call_definition(name: str) -> Raw:
     """Returns the definition of `call_tool`."""
     what = "Calls any tool of the connected MCP servers by its name, also one that is not listed, and returns what that tool returns."
     return _definition(name, "Call a tool", what, _CALL_SCHEMA, {"destructiveHint": True, "openWorldHint": True})
+
+
+def run_definition(name: str) -> Raw:
+    """Returns the definition of `run_steps`."""
+    return _definition(name, RUN_TITLE, RUN_WHAT, RUN_SCHEMA, {"destructiveHint": True, "openWorldHint": True})
 
 
 def read_definition(name: str) -> Raw:
@@ -260,6 +267,7 @@ class HubTools:
     async def give_names(self, view: SessionView) -> bool:
         """Gives the tools of a view their names, after the servers' tools have theirs; returns whether any of them had none."""
         keys = [*map(key_of, view.lazy), *((FIND_KEY, CALL_KEY) if view.has_search else ()), *((READ_KEY,) if view.reads_results else ())]
+        keys += [RUN_KEY] if view.has_steps else []
         if all(self._names.target(self._given.get(key, "")) == key for key in keys):
             return False
         self._given |= await finish_in_thread(self._names.publish, keys)
@@ -276,13 +284,11 @@ class HubTools:
             return None
         if target and is_meta(target):
             return target
-        return next(
-            (key for key in (FIND_KEY, CALL_KEY, READ_KEY, key_of(server)) if key in self._given and self.name(key, server) == name), None
-        )
+        return next((key for key in (*FIXED_KEYS, key_of(server)) if key in self._given and self.name(key, server) == name), None)
 
     def _by_heart(self, name: str) -> Key | None:
         """Returns the key of a name that was never given, because nothing was listed yet."""
-        is_there = name in (FIND_KEY[1], CALL_KEY[1], READ_KEY[1]) or self._servers.find(name.removeprefix(ACTIVATE))
+        is_there = (HUB, name) in FIXED_KEYS or self._servers.find(name.removeprefix(ACTIVATE))
         return (hub_server.NAME, name) if is_there else None
 
     def name(self, key: Key, server: str | None) -> str:
@@ -319,6 +325,8 @@ class HubTools:
         if view.has_search:
             call_name = self.name(CALL_KEY, server)
             made += [find_definition(self.name(FIND_KEY, server), call_name), call_definition(call_name)]
+        if view.has_steps:
+            made.append(run_definition(self.name(RUN_KEY, server)))
         if view.reads_results:
             made.append(read_definition(self.reader_name(server)))
         return made
