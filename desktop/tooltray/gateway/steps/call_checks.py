@@ -1,5 +1,6 @@
 """What a chain may call: what one call of `call_tool` may, but neither `call_tool` nor another chain."""
 
+from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views import meta_tools
 from tooltray.catalogue.views.meta_tools import HubTools
@@ -13,8 +14,8 @@ from tooltray.protocol.sessions.exchange import Exchange
 class CallChecks:
     """Checks of the calls of chains. Has no state of its own."""
 
-    def __init__(self, *, hub_tools: HubTools, resolver: ToolResolver, views: Views) -> None:
-        self._hub_tools, self._resolver, self._views = hub_tools, resolver, views
+    def __init__(self, *, hub_tools: HubTools, call_routes: CallRoutes, resolver: ToolResolver, views: Views) -> None:
+        self._hub_tools, self._routes, self._resolver, self._views = hub_tools, call_routes, resolver, views
 
     def check(self, tool: str, server: str | None) -> None:
         """Checks what only concerns calls by another tool; the rest is checked when the call is made.
@@ -33,11 +34,11 @@ class CallChecks:
 
     def route(self, exchange: Exchange) -> Route | None:
         """Returns the tool that a call names, if it is listed."""
-        return self._resolver.resolve(exchange)
+        return self._routes.route_now(exchange)
 
     async def problem(self, exchange: Exchange) -> str:
         """Returns why a call would be refused, as far as this is known without asking a server; empty if it would not."""
-        route = self.route(exchange)
+        route = await self._routes.route(exchange)
         is_offered = route is not None and self._views.offers(exchange.session.state, route)
         if is_offered or self._hub_tools.key(exchange.head.name, exchange.server):
             return ""

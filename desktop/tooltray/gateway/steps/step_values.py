@@ -10,19 +10,15 @@ from tooltray.protocol.task_messages import read_begun
 
 LONGEST_REASON = 2000  # characters of a server's words about a failed call
 IS_TASK = "the tool answered with a task"
-NO_RESULT = "the result cannot be read"
 
 
 def failed_reason(reply: Envelope) -> str:
     """Returns why a call has failed, in the words of the server or the hub; empty if it has not failed."""
     if reply.error:
         return _cut(str(load(reply.error).get("message", ""))) or "it failed without a reason"
-    try:
-        members = opened(reply.result)
-    except ValueError:
-        return NO_RESULT
     if read_begun(reply.result):
         return IS_TASK
+    members = opened(reply.result)
     if bytes(members.get("isError", NOTHING)) != b"true":
         return ""
     return _cut("\n".join(_texts(members))) or "it failed without a reason"
@@ -44,7 +40,7 @@ def value_of(result: Raw, room: Room) -> object:
         try:
             return load(structured)
         except ValueError:
-            raise TooltrayError(NO_RESULT, "its values are nested too deeply") from None
+            raise TooltrayError("the structured content cannot be read") from None
     room.take(len(memoryview(members.get("content", NOTHING))))
     texts = _texts(members)
     if len(texts) != 1:
