@@ -13,7 +13,6 @@ from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.modes import SessionView
-from tooltray.catalogue.views.steps_tool import RUN, RUN_SCHEMA, RUN_TITLE, RUN_WHAT
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import finish_in_thread
@@ -25,7 +24,7 @@ from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import NAME as HUB
 from tooltray.servers.upstream.server_manager import ServerManager
 
-FIND, CALL, READ = "find_tools", "call_tool", "read_result"
+FIND, CALL, READ, RUN = "find_tools", "call_tool", "read_result", "run_steps"
 ACTIVATE = "activate_"  # before the name of a server
 MOST_NAMED = 5  # tools in the description of a server; listing all would cost the tokens that activation saves
 NOTHING_FOUND = (
@@ -140,7 +139,9 @@ def call_definition(name: str) -> Raw:
 
 def run_definition(name: str) -> Raw:
     """Returns the definition of `run_steps`."""
-    return _definition(name, RUN_TITLE, RUN_WHAT, RUN_SCHEMA, {"destructiveHint": True, "openWorldHint": True})
+    from tooltray.catalogue.views import steps_tool  # not before it is listed
+
+    return _definition(name, steps_tool.TITLE, steps_tool.WHAT, steps_tool.SCHEMA, {"destructiveHint": True, "openWorldHint": True})
 
 
 def read_definition(name: str) -> Raw:

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-RUN = "run_steps"
-RUN_TITLE = "Run several calls"
+TITLE = "Run several calls"
 MOST_STEPS, MOST_CALLS = 20, 50  # of one chain; a call of `for_each` counts as any other
 ID_PATTERN = "^[A-Za-z_][A-Za-z0-9_-]{0,39}$"
-RUN_WHAT = (
-    f"Calls tools one after the other, at most {MOST_CALLS} calls, and returns only what you ask for. Each call is approved as if made alone.\n"
+WHAT = (
+    f"Calls tools one after the other, at most {MOST_CALLS} calls, and returns only what you ask for. Each is approved as if called alone.\n"
     'In arguments, for_each and return, {"$": "ID/POINTER"} is a value of an earlier step: a JSON pointer into its structuredContent, else '
     "into its text as JSON; else it is the text. "
     'Further members, applied in this order: "split": "\\n" (text to list), "filter": {"/state": "open", "/title": {"contains": "x"}}, '
@@ -19,7 +18,7 @@ RUN_WHAT = (
     '"for_each": {"$": "list/issues", "filter": {"/title": {"contains": "crash"}}, "map": "/number"}, '
     '"arguments": {"number": {"$": "item"}, "label": "bug"}}], "return": {"labelled": {"$": "label", "count": true}}}'
 )
-RUN_SCHEMA: dict[str, Any] = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "steps": {

@@ -4,7 +4,6 @@ from msgspec import Raw, to_builtins
 
 from tooltray.catalogue.views import meta_tools
 from tooltray.catalogue.views.meta_calls import ToolCall
-from tooltray.catalogue.views.steps_tool import RUN
 from tooltray.foundation.errors import TooltrayError
 from tooltray.gateway.kept_results.result_fitting import ResultFitting
 from tooltray.gateway.steps.call_checks import CallChecks
@@ -28,7 +27,9 @@ class RunSteps:
         self._call, self._checks, self._fitting = call, checks, result_fitting
 
     async def __call__(self, exchange: Exchange) -> Envelope:
-        return await (exchange.held.run(self._answer, exchange, owner=RUN) if exchange.era is Era.MODERN else self._answer(exchange))
+        if exchange.era is Era.MODERN:
+            return await exchange.held.run(self._answer, exchange, owner=meta_tools.RUN)
+        return await self._answer(exchange)
 
     async def _answer(self, exchange: Exchange) -> Envelope:
         try:

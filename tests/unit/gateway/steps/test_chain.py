@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from msgspec import Raw
 
-from tooltray.catalogue.views.steps_tool import MOST_CALLS, MOST_STEPS, RUN_SCHEMA
+from tooltray.catalogue.views.steps_tool import MOST_CALLS, MOST_STEPS, SCHEMA
 from tooltray.foundation.errors import TooltrayError
 from tooltray.gateway.steps.chain import Chain, read_chain
 from tooltray.protocol.envelope import dump
@@ -69,7 +69,7 @@ def test_the_result_has_to_be_named_and_names_steps() -> None:
 
 
 def test_the_schema_takes_what_is_read_and_refuses_what_is_not() -> None:
-    schema = jsonschema.Draft202012Validator(RUN_SCHEMA)
+    schema = jsonschema.Draft202012Validator(SCHEMA)
     second = {"id": "b", "tool": "u", "for_each": {"$": "a"}, "arguments": {"x": {"$": "item"}}, "on_error": "skip"}
     assert schema.is_valid({"steps": [A, second], "return": [{"$": "b"}], "dry_run": True})
     wrong = [{}, {"steps": []}, {"steps": [{"id": "a"}], "return": 1}, {"steps": [{**A, "if": 1}], "return": 1}, {"steps": [A]}]

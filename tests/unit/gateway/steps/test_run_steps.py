@@ -471,15 +471,6 @@ async def test_it_is_listed_where_tools_are_searched_and_on_request(tmp_path: Pa
         assert not await listed(clients={"other": {"steps": True}})
 
 
-async def test_the_description_is_short(tmp_path: Path) -> None:
-    async with ready_parts(tmp_path, **one_server(tracker())) as parts:
-        await parts.conf.edit(lambda document: document.update(publish={"steps": True}))
-        tools = (await answered(parts, "tools/list", parts.client()))["result"]["tools"]
-        definition = next(each for each in tools if each["name"] == "run_steps")
-        assert len(definition["description"]) < 1500
-        assert definition["annotations"]["destructiveHint"]
-
-
 async def test_other_notifications_go_to_the_client_unchanged() -> None:
     client = Client()
     request = Envelope(id=Raw(b"7"), method="tools/call", params=dump({"name": "run_steps"}))
