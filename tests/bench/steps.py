@@ -2,10 +2,10 @@
 
 Usage: python -m tests.bench.steps     prints a table in Markdown
 
-Written are the calls that a model writes (name and arguments as JSON), read is the text of what comes back; both in tokens of o200k_base. The
-first count of rounds is of a model that makes one call after the other, the second of one that makes at once all calls whose arguments it
-knows. Each round also sends the whole conversation again, which is not counted, nor what a model thinks. The servers: filesystem and memory from npm,
-and `steps_server`, which has issues and a database.
+Written are the calls that a model writes (name and arguments as JSON), read is the text of what comes back; both in tokens of
+o200k_base. The first count of rounds is of a model that makes one call after the other, the second of one that makes at once all calls
+whose arguments it knows. Not counted: that each round sends the whole conversation again, and what a model thinks. The servers:
+filesystem and memory from npm, and `steps_server`, which has issues and a database.
 """
 
 import json

@@ -6,7 +6,8 @@ TITLE = "Run several calls"
 MOST_STEPS, MOST_CALLS = 20, 50  # of one chain; a call of `for_each` counts as any other
 ID_PATTERN = "^[A-Za-z_][A-Za-z0-9_-]{0,39}$"
 WHAT = (
-    f"Calls tools one after the other, at most {MOST_CALLS} calls, and returns only what you ask for. Each is approved as if called alone.\n"
+    f"Calls tools one after the other, at most {MOST_CALLS} calls, and returns only what you ask for. Each is approved as if called "
+    "alone.\n"
     'In arguments, for_each and return, {"$": "ID/POINTER"} is a value of an earlier step: a JSON pointer into its structuredContent, else '
     "into its text as JSON; else it is the text. "
     'Further members, applied in this order: "split": "\\n" (text to list), "filter": {"/state": "open", "/title": {"contains": "x"}}, '

@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.meta_calls import ToolCall
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError, words_for_model
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.gateway.calls.stage import REFUSED
 from tooltray.gateway.steps.call_checks import CallChecks
@@ -75,13 +75,13 @@ class Course:
             try:
                 value = await self._step(step, place)
             except TooltrayError as error:
-                self._fail(f"step '{step.id}' failed: {error}")
+                self._fail(f"step '{step.id}' failed: {words_for_model(error)}")
             if step.id in self._chain.used:
                 self._values[step.id] = value
         try:
             return dumped(await self._resolved(self._chain.result, self._values))
         except TooltrayError as error:
-            self._fail(str(error))
+            self._fail(words_for_model(error))
 
     def _fail(self, reason: str) -> NoReturn:
         made = ", ".join(f"{step}: {count} call{'s' if count > 1 else ''}" for step, count in self._made.items())
@@ -115,11 +115,11 @@ class Course:
             return [await self._called(step, values)]
         except TooltrayError as error:
             if step.skips and not isinstance(error, _Refused):
-                self.skipped.append({"step": step.id, "call": number + 1, "reason": str(error)[:LONGEST_SKIPPED]})
+                self.skipped.append({"step": step.id, "call": number + 1, "reason": words_for_model(error)[:LONGEST_SKIPPED]})
                 return []
             if count == 1:
                 raise
-            raise TooltrayError(f"call {number + 1} of {count}: {error}") from None
+            raise TooltrayError(f"call {number + 1} of {count}: {words_for_model(error)}") from None
 
     async def _called(self, step: Step, values: Mapping[str, object]) -> object:
         self._checks.check(step.tool, self._exchange.server)

@@ -4,7 +4,7 @@ from msgspec import Raw, to_builtins
 
 from tooltray.catalogue.views import meta_tools
 from tooltray.catalogue.views.meta_calls import ToolCall
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError, words_for_model
 from tooltray.gateway.kept_results.result_fitting import ResultFitting
 from tooltray.gateway.steps.call_checks import CallChecks
 from tooltray.gateway.steps.chain import Chain, read_chain
@@ -35,7 +35,7 @@ class RunSteps:
         try:
             chain = self._read(exchange)
         except TooltrayError as error:
-            return meta_tools.refusal(TooltrayError(str(error), "Nothing was called"), exchange.era)
+            return meta_tools.refusal(TooltrayError(words_for_model(error), "Nothing was called"), exchange.era)
         if chain.is_dry:
             return meta_tools.answer(dump({"calls": await self._planned(chain, exchange)}), exchange.era)
         course = Course(chain, exchange, self._call, self._checks)
@@ -54,7 +54,7 @@ class RunSteps:
             try:
                 self._checks.check(step.tool, exchange.server)
             except TooltrayError as error:
-                raise TooltrayError(f"steps[{place}].tool: {error}") from None
+                raise TooltrayError(f"steps[{place}].tool: {words_for_model(error)}") from None
         return chain
 
     async def _planned(self, chain: Chain, exchange: Exchange) -> list[object]:

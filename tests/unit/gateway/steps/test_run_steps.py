@@ -375,6 +375,19 @@ async def test_a_chain_is_cancelled_halfway(tmp_path: Path) -> None:
         assert labelled(program) == []
 
 
+async def test_a_modern_clients_chain_is_cancelled_with_its_held_call(tmp_path: Path) -> None:
+    program = tracker()
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
+        client = parts.client(name="modern")
+        call = asyncio.create_task(modern(parts, client, {"steps": [{"id": "h", "tool": "hang"}, A], "return": 1}))
+        await program.call("hang")
+        call.cancel()
+        await program.cancelled.wait(lambda asked: asked.params["name"] == "hang")
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert program.count("tools/call") == 1
+
+
 async def test_a_dry_run_shows_the_calls_and_makes_none(tmp_path: Path) -> None:
     program = tracker()
     async with ready_parts(tmp_path, **one_server(program)) as parts:
