@@ -47,7 +47,7 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.greetings import Introduction, ServerDeclarations, ServerInstructions
 from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
 from tooltray.catalogue.views.meta_calls import Activation, MetaCalls
-from tooltray.catalogue.views.meta_tools import HubTools
+from tooltray.catalogue.views.meta_tools import READ, RUN, HubTools
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
@@ -174,6 +174,8 @@ if TYPE_CHECKING:  # the classes of parts that are made on demand
     import tooltray.consent.skills.api
     import tooltray.consent.tokens.api
     import tooltray.gateway.calls.api
+    import tooltray.gateway.steps.call_checks
+    import tooltray.gateway.steps.run_steps
     import tooltray.records.journal.api
     import tooltray.servers.confinement.api
     import tooltray.servers.logs.api
@@ -405,7 +407,11 @@ class Hub(StoredParts):
     activation: Activation = part(answer=lambda hub: lambda: hub.activation_answer)
     views: Views = part()
     lookup: "tooltray.catalogue.views.tool_lookup.ToolLookup" = part()
-    meta: MetaCalls = part(lookup=lambda hub: lambda: hub.lookup, call=Later("calls.call"), read=Later("result_reading"))
+    meta: MetaCalls = part(
+        lookup=lambda hub: lambda: hub.lookup,
+        call=Later("calls.call"),
+        others=lambda hub: {READ: Later("result_reading")(hub), RUN: Later("run_steps")(hub)},
+    )
     introduction: Introduction = part(said="instructions", declared="server_declarations")
 
     # results that are too large
@@ -413,6 +419,8 @@ class Hub(StoredParts):
     result_store: ResultStore = read(lambda hub: ResultStore(hub.home.results, most_bytes=lambda: _bytes_of_results(hub.config.settings)))
     result_fitting: ResultFitting = part(store="result_store")
     result_reading: ResultReading = part(store="result_store")
+    call_checks: "tooltray.gateway.steps.call_checks.CallChecks" = part()
+    run_steps: "tooltray.gateway.steps.run_steps.RunSteps" = part(call=Later("calls.call"), checks="call_checks")
 
     # consent, projects, reports, files
 

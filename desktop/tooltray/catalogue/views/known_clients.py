@@ -199,6 +199,11 @@ class KnownClients:
         may_lack = terms is not None and (terms.tokens is not None or terms.reads == TEXT)
         return may_lack and not (state.shows_views and route.definition.view.uris)
 
+    def has_steps(self, state: SessionState) -> bool | None:
+        """Returns whether a session's client gets the tool that makes several calls; None: only if it searches tools."""
+        own = self.settings(state.client).steps
+        return self._config.settings.publish.steps if own is None else own
+
     def leaves_structure_out(self, state: SessionState) -> bool:
         """Reports whether some results lack their structured content because a session's client does not read it."""
         return self.settings(state.client).reads == TEXT

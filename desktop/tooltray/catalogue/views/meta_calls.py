@@ -99,21 +99,17 @@ class MetaCalls:
         lookup: Callable[[], "ToolLookup"],
         activation: Activation,
         call: ToolCall,
-        read: MetaTool,
+        others: Mapping[str, MetaTool],
     ) -> None:
         """
         Args:
             lookup: finds and describes tools; it is only needed where tools are searched.
             call: carries out the inner call of a call of `call_tool`.
-            read: answers a call of `read_result`.
+            others: by its own name, each tool that another package answers, such as `read_result`.
         """
         self._views, self._hub_tools, self._lookup, self._activation, self._call = views, hub_tools, lookup, activation, call
-        self._answers: Mapping[str, MetaTool] = {
-            meta_tools.FIND: self._find,
-            meta_tools.DESCRIBE: self._describe,
-            meta_tools.CALL: self._call_inner,
-            meta_tools.READ: read,
-        }
+        own = {meta_tools.FIND: self._find, meta_tools.DESCRIBE: self._describe, meta_tools.CALL: self._call_inner}
+        self._answers: Mapping[str, MetaTool] = {**own, **others}
 
     def find(self, name: str, state: SessionState) -> MetaTool | None:
         """Returns the tool about other tools that a session calls by this name; None for any other name."""

@@ -26,7 +26,7 @@ from tooltray.servers.builtin.hub_server import NAME as HUB
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-FIND, DESCRIBE, CALL, READ = "find_tools", "describe_tools", "call_tool", "read_result"
+FIND, DESCRIBE, CALL, READ, RUN = "find_tools", "describe_tools", "call_tool", "read_result", "run_steps"
 ACTIVATE = "activate_"  # before the name of a server
 MOST_NAMED = 5  # tools in the description of a server; listing all would cost the tokens that activation saves
 FOUND_BY_DEFAULT, MOST_FOUND = 5, 50  # tools for each need
@@ -59,6 +59,15 @@ class HubTool(NamedTuple):
         """Returns its definition. `names`: of the tools that its description names."""
         schema = {"type": "object", "properties": self.properties, "required": self.required, "additionalProperties": False}
         return _definition(name, self.title, self.description.format(**names), schema, self.annotations)
+
+
+class _RunSteps(HubTool):
+    """The row of `run_steps`, whose texts are loaded when it is listed."""
+
+    def definition(self, name: str, **names: str) -> Raw:
+        from tooltray.catalogue.views import steps_tool
+
+        return _definition(name, steps_tool.TITLE, steps_tool.WHAT, steps_tool.SCHEMA, self.annotations)
 
 
 _TOOLS = (
@@ -96,6 +105,7 @@ _TOOLS = (
         attrgetter("has_search"),
         {"destructiveHint": True, "openWorldHint": True},
     ),
+    _RunSteps(RUN, "", "", {}, (), attrgetter("has_steps"), {"destructiveHint": True, "openWorldHint": True}),
     HubTool(
         READ,
         "Read a result",
@@ -152,7 +162,7 @@ def key_of(server: str) -> tuple[str, str]:
     return HUB, ACTIVATE + server
 
 
-FIND_KEY, CALL_KEY, READ_KEY = ((HUB, name) for name in (FIND, CALL, READ))
+FIND_KEY, CALL_KEY, READ_KEY, RUN_KEY = ((HUB, name) for name in (FIND, CALL, READ, RUN))
 
 
 def is_meta(key: tuple[str, str]) -> bool:

@@ -76,6 +76,7 @@ class SessionView(msgspec.Struct, frozen=True):
         lazy: the servers that show one tool until they are activated, and all their tools from then on.
         hidden: the lazy servers that are not activated.
         has_search: the tools that find and call others are listed.
+        has_steps: the tool that makes several calls is listed.
     """
 
     profile: str
@@ -90,6 +91,7 @@ class SessionView(msgspec.Struct, frozen=True):
     lazy: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
     has_search: bool = False
+    has_steps: bool = False
 
     @property
     def terms(self) -> ListTerms:
@@ -99,7 +101,8 @@ class SessionView(msgspec.Struct, frozen=True):
     @property
     def is_whole(self) -> bool:
         """Whether everything is listed, and nothing else."""
-        return not (self.is_search or self.profile or self.lazy or self.lacks_any or self.reads_results or self.leaves_structure_out)
+        differs = self.is_search or self.profile or self.lazy or self.lacks_any or self.reads_results or self.leaves_structure_out
+        return not (differs or self.has_steps)
 
     @property
     def is_bounded(self) -> bool:
@@ -147,11 +150,12 @@ class Modes:
             reads_results=self._clients.may_cut(state),
             leaves_structure_out=self._clients.leaves_structure_out(state),
             room=terms.room,
+            has_steps=bool(self._clients.has_steps(state)),
         )
         if not self.may_hide():
             return view
         if self.shown(state).mode == SEARCH:
-            return replace(view, is_search=True, has_search=True)
+            return replace(view, is_search=True, has_search=True, has_steps=self._clients.has_steps(state) is not False)
         lazy = tuple(server.name for server in self._servers if self._shows_tool_of(server, state))
         hidden = frozenset(lazy) - state.activated
         has_search = bool(hidden) and self.obeys_changes(state) is not True

@@ -98,6 +98,7 @@ class ClientSettings(JsonModel):
         flow_guard: as in ApprovalSettings, which counts if this is None.
         result_limit: tokens of a result that it gets at once; the smaller one counts if its server or tool has a limit, too.
         csv_tables: whether it gets tables in results as CSV; False also where the server's or the tool's settings have it.
+        steps: whether it gets `run_steps`; None: as for all clients.
         reads: which one its model gets of a result that has the same content as text and as structured content; the other is left out.
     """
 
@@ -109,6 +110,7 @@ class ClientSettings(JsonModel):
     reads: Literal["text", "structured"] | None = None
     flow_guard: bool | None = None
     call_rules: CallRules | None = None
+    steps: bool | None = None
 
 
 class PublishSettings(JsonModel):
@@ -119,6 +121,7 @@ class PublishSettings(JsonModel):
         lazy_load: for every server without its own value.
         mode: for every client without its own mode.
         feedback: whether models may report to the user and ask for an answer.
+        steps: whether clients get `run_steps`, which makes several calls; None: those that search tools.
     """
 
     naming: Literal["conflict", "always"] = "conflict"
@@ -127,6 +130,7 @@ class PublishSettings(JsonModel):
     mode: Mode | None = None
     clients: Annotated[Mapping[str, ClientSettings], GivenMembers] = {}
     feedback: bool = True
+    steps: bool | None = None
 
     def shows_lazily(self, server: MCPServerConfig) -> bool:
         """Returns whether AI clients without a mode of their own see a server's tools only once they have activated it."""

@@ -29,7 +29,9 @@ class Fitting:
     async def _fitted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
         """Returns the reply, cut if need be. The time for this is not the server's, and the outcome of the call is not changed."""
         reply, timings = await then(exchange), exchange.timings
-        if timings.outcome == REFUSED or not reply.result or not (terms := self._clients.result_terms(route, exchange.session.state)):
+        if exchange.is_whole or timings.outcome == REFUSED or not reply.result:
+            return reply
+        if not (terms := self._clients.result_terms(route, exchange.session.state)):
             return reply
         timings.outcome, timings.answered_at = outcome_of(reply), time.perf_counter()
         return await self._fitting.fitted(reply, terms, route, exchange)

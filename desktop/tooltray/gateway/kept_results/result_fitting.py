@@ -33,6 +33,7 @@ from tooltray.protocol.sessions.session_state import SessionState
 READ_AT_ONCE_BYTES = 2**16  # takes a tenth of a millisecond
 WRITTEN_AT_ONCE_BYTES = 2**12  # as CSV, which takes a fifth of a millisecond
 NOTICE_TOKENS = 250  # for the notice about what was cut; it has 150, and as many again for a few parts
+NO_LIMIT = 10**9  # tokens, more than any limit
 SHORTEST_TOKENS = 50  # of the beginning, however small the limit is
 _HAS_STRUCTURE = lazy_pattern(b'"structuredContent"')
 MOST_NAMED = 20  # parts in these words
@@ -100,16 +101,34 @@ class ResultFitting:
             reply: with the result of a tool.
             route: the tool.
         """
-        has_view = exchange.session.state.shows_views and bool(route.definition.view.uris)
-        if terms.reads and not has_view:
+        order = self._order(terms.tokens or 0, route, exchange)
+        return await self._by_order(reply, terms, order, exchange)
+
+    async def fit_chain(self, reply: Envelope, routes: Sequence[Route], exchange: Exchange) -> Envelope:
+        """Fits the result of a chain of calls: of the limits of its tools the smallest one counts.
+
+        Args:
+            routes: the tools that were called.
+        """
+        state = exchange.session.state
+        found = [(terms, route) for route in routes if (terms := self._clients.result_terms(route, state))]
+        if not found:
+            return reply
+        terms, first = min(found, key=lambda each: each[0].tokens or NO_LIMIT)
+        others = tuple((route.server, route.definition.name) for route in routes if route is not first)
+        order = self._order(terms.tokens or 0, first, exchange)
+        order = replace(order, characters=0, has_view=False, kept=replace(order.kept, others=others))
+        return await self._by_order(reply, terms, order, exchange)
+
+    async def _by_order(self, reply: Envelope, terms: ResultTerms, order: _Order, exchange: Exchange) -> Envelope:
+        if terms.reads and not order.has_view:
             reply = await self._without_repetition(reply, terms.reads)
-        if terms.csv_tables and not has_view:
+        if terms.csv_tables and not order.has_view:
             is_small = len(memoryview(reply.result)) <= WRITTEN_AT_ONCE_BYTES
             result = with_csv(reply.result) if is_small else await finish_in_thread(with_csv, reply.result)
             reply = reply if result is None else Envelope(result=result)
         if terms.tokens is None or len(memoryview(reply.result)) <= terms.tokens:  # each token has at least a byte; also of an error
             return reply
-        order = self._order(terms.tokens, route, exchange)
         try:
             result = await finish_in_thread(self._fit, reply.result, order)
         except OSError as error:

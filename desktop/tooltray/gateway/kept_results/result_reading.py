@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views import meta_tools
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.approvals.flow_guard import FlowGuard
@@ -83,20 +82,20 @@ class ResultReading:
             answer = await finish_in_thread(self._read, kept, arguments)
         except TooltrayError as error:
             return meta_tools.refusal(error, exchange.era)
-        self._guard.note_again(self._route(kept), kept.server, exchange.session.state)
+        for server, tool in kept.tools:
+            self._guard.note_again(self._tools.routes(server).get(tool), server, exchange.session.state)
         blocks = (answer.block, dump({"type": "text", "text": f"[{answer.note}]"}))
         return own_result("tools/call", closed({"content": meta_tools.array(blocks), "isError": Raw(b"false")}), exchange.era)
 
     def _may_read(self, kept: KeptResult, state: SessionState) -> bool:
         is_owners = kept.owner == state.owner and kept.project in ("", project_of(state))
-        if not (is_owners and state.server in (None, kept.server) and self._views.reaches(state, kept.server)):
-            return False
-        route = self._route(kept)
-        return route is None or self._views.offers(state, route)  # a profile may have the server, but not this tool
+        return is_owners and all(self._may_have(server, tool, state) for server, tool in kept.tools)
 
-    def _route(self, kept: KeptResult) -> Route | None:
-        """Returns the tool that gave a result; None if its server does not offer it any more."""
-        return self._tools.routes(kept.server).get(kept.tool)
+    def _may_have(self, server: str, tool: str, state: SessionState) -> bool:
+        if state.server not in (None, server) or not self._views.reaches(state, server):
+            return False
+        route = self._tools.routes(server).get(tool)  # None if its server does not offer it any more
+        return route is None or self._views.offers(state, route)  # a profile may have the server, but not this tool
 
     def _read(self, kept: KeptResult, arguments: ReadArguments) -> Answer:
         """Reads the requested part, line or byte range; blocks.

@@ -50,6 +50,7 @@ class KeptResult(msgspec.Struct, frozen=True):
         owner: see SessionState; empty for a client without an identity, which needs only the handle.
         project: the folder that its session worked on; empty: none.
         server, tool: the tool that returned it, by the server's own name.
+        others: further servers and tools whose results are in it.
         tokens: how many a page may have.
         kept_at: unix seconds.
     """
@@ -62,6 +63,12 @@ class KeptResult(msgspec.Struct, frozen=True):
     tokens: int
     kept_at: float
     parts: tuple[KeptPart, ...]
+    others: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def tools(self) -> tuple[tuple[str, str], ...]:
+        """The servers and tools whose results it has."""
+        return (self.server, self.tool), *self.others
 
     @property
     def size(self) -> int:

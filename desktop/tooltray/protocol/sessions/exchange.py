@@ -172,9 +172,10 @@ class Exchange:
         timings: the timings and facts recorded meanwhile; shared with children.
         wraps_content: for a legacy client's call of a tool whose output schema allows other values than objects: whether all its structured
             content is wrapped, or only content that is not an object; None for all other calls.
+        is_whole: the result is needed whole, also if the client may have only a part of it: it is not the client that gets it.
     """
 
-    __slots__ = ("caller", "client", "era", "head", "held", "request", "server", "timings", "wraps_content")
+    __slots__ = ("caller", "client", "era", "head", "held", "is_whole", "request", "server", "timings", "wraps_content")
 
     def __init__(
         self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, timings: CallTimings | None = None
@@ -183,6 +184,7 @@ class Exchange:
         self.era = Era.MODERN if head.meta.version else Era.LEGACY  # `head.era`, without a call
         self.timings = timings or CallTimings()
         self.wraps_content: bool | None = None
+        self.is_whole = False
 
     @property
     def session(self) -> Session:

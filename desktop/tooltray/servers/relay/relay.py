@@ -12,6 +12,7 @@ import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from functools import partial
+from typing import Protocol
 
 import msgspec
 from msgspec import Raw
@@ -49,7 +50,16 @@ class _Refused(Exception):
 _decoder = msgspec.json.Decoder(_Result)
 
 
-async def answer_in_rounds(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
+class Answering(Protocol):
+    """The receiver of a call in rounds; McpClient satisfies it."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def call(self, exchange: Exchange, *, timeout_s: float) -> Envelope: ...
+
+
+async def answer_in_rounds(server: Answering, exchange: Exchange, *, timeout_s: float) -> Envelope:
     """Calls the server until it no longer asks. The client gets that last reply, or the error of a client that does not answer.
 
     The request becomes the request of the last round: if the server did not take it, the next attempt continues there, and asks no question

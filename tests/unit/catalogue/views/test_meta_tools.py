@@ -74,7 +74,7 @@ def test_definitions_have_what_clients_ask_of_one() -> None:
     changes = [
         each for each in hints if each != {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
     ]
-    assert changes == [{"destructiveHint": True, "openWorldHint": True}]
+    assert changes == [{"destructiveHint": True, "openWorldHint": True}] * 2  # call_tool and run_steps
 
 
 def test_its_own_tools_are_told_from_those_of_the_built_in_server() -> None:

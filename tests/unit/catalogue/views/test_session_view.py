@@ -30,10 +30,10 @@ async def test_by_search_alone_the_hubs_own_tools_are_listed(tmp_path: Path) -> 
     options = {**lazy(open=rich(tool("a"))), "settings": {"publish": {"mode": "search"}}}
     async with ready_parts(tmp_path, "open", **options) as parts:
         follower = Follower(parts)
-        assert await names_of(parts, follower.client) == SEARCH
+        assert await names_of(parts, follower.client) == [*SEARCH, "run_steps"]
         assert (await answered(parts, "prompts/list", follower.client))["result"] == {"prompts": [PROMPT]}
         assert said(await called(parts, follower.client, "call_tool", name="a", arguments={"text": "x"})) == "x"
-        assert await names_of(parts, follower.client) == SEARCH
+        assert await names_of(parts, follower.client) == [*SEARCH, "run_steps"]
         assert follower.take() == []
         assert not parts.notifications.concerns(follower.client, "open", TOOLS)
         assert parts.notifications.concerns(follower.client, "open", PROMPTS)

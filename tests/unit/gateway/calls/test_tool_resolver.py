@@ -152,9 +152,9 @@ async def test_the_tools_that_find_others_are_never_a_views(tmp_path: Path) -> N
     async with hub_parts(tmp_path, **servers, settings={"publish": {"mode": "search"}}) as parts:
         client = app_host(parts)
         await all_listed(parts, "b")
-        assert await names(parts, client) == ["find_tools", "describe_tools", "call_tool"]
+        assert await names(parts, client) == ["find_tools", "describe_tools", "call_tool", "run_steps"]
         await all_listed(parts, "a")
-        assert await names(parts, client) == ["find_tools", "describe_tools", "call_tool"]
+        assert await names(parts, client) == ["find_tools", "describe_tools", "call_tool", "run_steps"]
         assert await said(parts, "show", client) == "a: show"
         assert "show(" in await said(parts, "find_tools", client, arguments={"query": "show"})
 
