@@ -46,11 +46,13 @@ from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.greetings import Introduction, ServerDeclarations, ServerInstructions
 from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
+from tooltray.catalogue.views.meanings import WordMeanings
 from tooltray.catalogue.views.meta_calls import Activation, ActivationAnswer, MetaCalls
 from tooltray.catalogue.views.meta_tools import HubTools
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
+from tooltray.catalogue.views.search import ToolSearch
+from tooltray.catalogue.views.search_words import QueryWords, read_query_words
 from tooltray.catalogue.views.tool_costs import Count, ToolCosting
 from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.config.foreign_configs.reading import read_file
@@ -396,6 +398,7 @@ class Hub(StoredParts):
     modes: Modes = part()
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
     query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
+    meanings: WordMeanings = read(lambda hub: WordMeanings(resource("word-meanings.bin")))
     search: ToolSearch = part()
     hub_tools: HubTools = part()
     lists: ViewLists = part()
