@@ -41,7 +41,7 @@ bench: prepare .cache/installers/.installed
 	.venv/bin/python -m tests.bench.run
 
 bench-search: .venv/.dev
-	.venv/bin/python -m tests.bench.search_rows $(SETS)
+	.venv/bin/python -m tests.bench.search_rows $(wildcard tests/data/search) $(SETS)
 
 figures: .venv/.dev
 	.venv/bin/python scripts/figures.py build/figures.json

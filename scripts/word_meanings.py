@@ -60,8 +60,7 @@ MOST_WORDS = 30_000  # with 132 bytes each the table is below 4 MB
 FREQUENT = 31_000  # words that GloVe lists first, most frequent first
 OFTEN = 4  # times that the descriptions have any other word
 AWS_OPERATIONS = 7_000  # of 19,000; others would say little besides
-GLOSSES = 45_000  # of WordNet, and examples, that the teacher reads
-COMMON = 20_000  # words that each of them has
+COMMON = 20_000  # words; the teacher reads what WordNet has of these
 STEPS, BATCH, RATE, LIKENESS, NAMING = 900, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
 CLIPPED = 0.999  # of all numbers are within 4 bits
 
@@ -467,7 +466,7 @@ def main() -> int:
     senses = [each for each in glosses(work) if all(word in common for word in each[0][0].split())]
     read = [f"{', '.join(words[:3])}: {gloss}"[:160] for words, gloss, _ in senses]
     read += [examples[0] for _, _, examples in senses if examples and len(examples[0]) < 120]
-    texts += random.Random(7).sample(read, GLOSSES)
+    texts += read
     ranks = {word: rank for rank, word in enumerate(frequent)}
     counts = Counter(word for text in texts for word in whole_words(text) if re.fullmatch(r"[a-z]{2,18}", word))
     others = [word for word, count in counts.most_common() if count >= OFTEN and word not in set(frequent[:FREQUENT])]

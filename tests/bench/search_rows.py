@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.bench.machine import p50_p99
-from tests.bench.search_sets import QuestionSet, sets
+from tests.bench.search_sets import Question, QuestionSet, sets
 
 from tooltray.catalogue.views.meanings import WordMeanings
 from tooltray.catalogue.views.search import ToolIndex, ToolText
@@ -25,9 +25,13 @@ ROUNDS = 300
 
 
 def recall(index: ToolIndex, measured: QuestionSet, among: int) -> float:
-    """Returns the mean share of the right tools that are among the first ones."""
-    shares = (len(each.right.intersection(index.find(each.text, among))) / len(each.right) for each in measured.questions)
-    return sum(shares) / len(measured.questions)
+    """Returns the mean share of the needs of a question that the first tools meet."""
+
+    def share(asked: Question) -> float:
+        found = index.find(asked.text, among)
+        return sum(not need.isdisjoint(found) for need in asked.needs) / len(asked.needs)
+
+    return sum(map(share, measured.questions)) / len(measured.questions)
 
 
 def quality(measured: QuestionSet, query_words: QueryWords, meanings: WordMeanings) -> str:
@@ -75,10 +79,10 @@ def _taken(work: Callable[[], object]) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
-    parser.add_argument("folder", type=Path, help="with the sets")
-    measured = list(sets(parser.parse_args().folder))
+    parser.add_argument("folders", type=Path, nargs="+", help="with the sets")
+    measured = [each for folder in parser.parse_args().folders for each in sets(folder)]
     if not measured:
-        sys.exit("the folder has none of the sets")
+        sys.exit("the folders have none of the sets")
     query_words, meanings = read_query_words(resource("search-words.json")), WordMeanings(resource("word-meanings.bin"))
     print(f"{'':44}{'asked':>6}{'R@1':>9}{'R@5':>9}{'R@1 words':>11}{'R@5 words':>11}")
     for each in measured:

@@ -6,18 +6,24 @@ They are read from a folder of files as their makers publish them: the golden se
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tooltray.catalogue.views.search import MAX_TEXT, ToolText
+from tooltray.catalogue.views.search import MAX_TEXT, ToolText, text_of
+from tooltray.protocol.envelope import dump
 
 
 class Question(NamedTuple):
-    """A question, and the places of the tools that answer it."""
+    """A question, and its needs: for each the places of the tools of which any meets it."""
 
     text: str
-    right: frozenset[int]
+    needs: tuple[frozenset[int], ...]
+
+
+def needs_of(places: Iterable[int]) -> tuple[frozenset[int], ...]:
+    """Returns a need for each right tool."""
+    return tuple(frozenset({place}) for place in sorted(set(places)))
 
 
 class QuestionSet(NamedTuple):
@@ -32,10 +38,26 @@ def sets(folder: Path) -> Iterator[QuestionSet]:
     """Yields the sets that a folder has."""
     if (folder / "mcpp_retrieval_golden_v1.json").is_file():
         yield _golden(folder)
+    yield from starters(folder)
     if (folder / "metatool_des.json").is_file():
         yield from _halves(_metatool(folder, "one tool", [(text, [name]) for text, name in _read(folder, "metatool_queries_3000.json")]))
         both = [(each["query"], each["tool"]) for each in _read(folder, "metatool_multi.json")]
         yield from _halves(_metatool(folder, "two tools", both))
+
+
+def starters(folder: Path) -> Iterator[QuestionSet]:
+    """Yields the set of our own, as far as a folder has it: questions for servers that many people use, and those never looked at."""
+    if (folder / "questions.json").is_file():
+        entries, asked = _read(folder, "tools.json"), _read(folder, "questions.json")
+        tools = tuple(text_of(dump(each), server=each["server"]) for each in entries)
+        places = {f"{each['server']}/{each['name']}": place for place, each in enumerate(entries)}
+        for is_fresh, name in ((False, "our own questions"), (True, "our own questions, never looked at")):
+            questions = (
+                Question(each["question"], tuple(frozenset(places[tool] for tool in need) for need in each["needs"]))
+                for each in asked
+                if each.get("fresh", False) is is_fresh
+            )
+            yield QuestionSet(name, tools, tuple(questions))
 
 
 def _golden(folder: Path) -> QuestionSet:
@@ -46,7 +68,7 @@ def _golden(folder: Path) -> QuestionSet:
     )
     places = {each["tool_id"]: place for place, each in enumerate(entries)}
     questions = (
-        Question(each["query"], frozenset(places[label["tool_id"]] for label in each["labels"] if label["relevance"] > 0))
+        Question(each["query"], needs_of(places[label["tool_id"]] for label in each["labels"] if label["relevance"] > 0))
         for each in _read(folder, "mcpp_retrieval_golden_v1.json")["queries"]
     )
     return QuestionSet("mcpproxy golden set", tools, tuple(questions))
@@ -56,9 +78,7 @@ def _metatool(folder: Path, name: str, asked: list[tuple[str, list[str]]]) -> Qu
     described = _read(folder, "metatool_des.json")
     places = {name: place for place, name in enumerate(described)}
     tools = tuple(ToolText(name, description=text[:MAX_TEXT]) for name, text in described.items())
-    return QuestionSet(
-        f"MetaTool, {name}", tools, tuple(Question(text, frozenset(places[each] for each in right)) for text, right in asked)
-    )
+    return QuestionSet(f"MetaTool, {name}", tools, tuple(Question(text, needs_of(places[each] for each in right)) for text, right in asked))
 
 
 def _halves(whole: QuestionSet) -> Iterator[QuestionSet]:

@@ -108,7 +108,7 @@ class ToolIndex:
         """Returns in about three words why a query finds a tool: the field and the word in it that counts most, e.g. "name: shell".
 
         "meaning: shell" is for a query that has no word of the tool, but one of much the same meaning as this one of its name. Empty if
-        there is no reason, as where the query has no word.
+        nothing speaks for the tool, as where the query has no word.
 
         Args:
             place: one of those that `find` returned for the same query.
