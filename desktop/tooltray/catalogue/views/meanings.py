@@ -114,7 +114,7 @@ class MeaningIndex:
     def __init__(self, vectors: Sequence[Sequence[int]]) -> None:
         """
         Args:
-            vectors: sums of parts of WordMeanings.of, of a length up to SCALE; zeros are like nothing.
+            vectors: parts of WordMeanings.of, added, of a length up to SCALE; zeros are like nothing.
         """
         self._count = len(vectors)
         self._columns = [_packed([number + SCALE for number in column]) for column in zip(*vectors, strict=True)]

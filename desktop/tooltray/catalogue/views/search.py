@@ -1,7 +1,7 @@
 """Finds tools by words and by what words mean: ranked over names, titles, descriptions and names of parameters.
 
-Half of a tool's score is Okapi BM25 over fields of different weight: a word also finds longer words that begin with it and, with less
-weight, words of much the same meaning. The other half is how like the meaning of the query is to that of the tool (`meanings.py`).
+A part of a tool's score is Okapi BM25 over fields of different weight: a word also finds longer words that begin with it and, with less
+weight, words of much the same meaning. The rest is how like the meaning of the query is to that of the tool (`meanings.py`).
 """
 
 import asyncio
@@ -34,7 +34,7 @@ BEGINNING = 0.3  # the weight of a word that only begins with the query's word
 RELATED = 0.5  # the weight of a word of much the same meaning
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
-MEANING, SHARPNESS = 0.5, 1.5  # the part of a score that is meaning, to this power; the rest is words
+MEANING, SHARPNESS = 0.6, 1.5  # the part of a score that is meaning, to this power; the rest is words
 MEANT_NAME = 0.4  # the part of a tool's meaning that is its name's; the rest is that of all its words
 MEANT_DESCRIPTION, MEANT_OTHER = 3, 1  # the weight of a word in that
 LEAST_LIKENESS = 0.2  # of a tool that has no word of the query

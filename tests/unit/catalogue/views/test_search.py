@@ -222,7 +222,7 @@ def test_what_is_said_itself_goes_before_what_means_much_the_same() -> None:
 async def test_of_too_many_indexes_the_oldest_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "MOST_INDEXES", 1)
     async with started_parts(tmp_path, "a", "b", **two_servers(ScriptedServer(tool("read_it")), ScriptedServer(tool("write_it")))) as parts:
-        for server, name in [("a", "read_it"), ("b", "write_it"), ("a", "read_it")]:
+        for server, name in [("a", "read_it"), ("b", "write_it"), ("a", "read_it"), ("a", "read_it")]:
             entries = await parts.search.found(name, 1, SessionState("1", server=server), client=None)
             assert [entry.route.definition.name for entry in entries] == [name]
 
