@@ -34,21 +34,21 @@ class WordMeanings:
         self._path = path
 
     @cached_property
-    def _table(self) -> tuple[int, int, memoryview, bytes]:
+    def _table(self) -> tuple[int, int, memoryview, memoryview]:
         """How many numbers a vector has, the length of most, the hashes of the words in ascending order, and the vectors in the same order.
 
         Raises:
             OSError, ValueError: the installation is broken.
         """
         if self._path is None:
-            return 0, 1, memoryview(array("I")), b""
+            return 0, 1, memoryview(array("I")), memoryview(b"")
         data = self._path.read_bytes()
         begin = len(MAGIC) + 3 * FIELD
         if not data.startswith(MAGIC):
             raise ValueError(f"{self._path} is no table of meanings")
         size, count, typical = memoryview(data)[len(MAGIC) : begin].cast("I")
         end = begin + count * FIELD
-        return size, typical, memoryview(data)[begin:end].cast("I"), data[end:]
+        return size, typical, memoryview(data)[begin:end].cast("I"), memoryview(data)[end:]
 
     @property
     def size(self) -> int:
