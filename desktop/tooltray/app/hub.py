@@ -50,7 +50,6 @@ from tooltray.catalogue.views.meta_calls import Activation, MetaCalls
 from tooltray.catalogue.views.meta_tools import READ, RUN, HubTools
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
 from tooltray.catalogue.views.tool_costs import Count, ToolCosting
 from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.config.foreign_configs.reading import read_file
@@ -167,6 +166,9 @@ if TYPE_CHECKING:  # the classes of parts that are made on demand
     import tooltray.catalogue.formats.api
     import tooltray.catalogue.views.activation_answer
     import tooltray.catalogue.views.api
+    import tooltray.catalogue.views.meanings
+    import tooltray.catalogue.views.search
+    import tooltray.catalogue.views.search_words
     import tooltray.catalogue.views.tool_lookup
     import tooltray.consent.api
     import tooltray.consent.approvals.api
@@ -399,8 +401,9 @@ class Hub(StoredParts):
     profiles: Profiles = part()
     modes: Modes = part()
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
-    query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
-    search: ToolSearch = part()
+    query_words: "tooltray.catalogue.views.search_words.QueryWords" = made(lambda hub: _query_words())
+    meanings: "tooltray.catalogue.views.meanings.WordMeanings" = made(lambda hub: _word_meanings())
+    search: "tooltray.catalogue.views.search.ToolSearch" = part()
     hub_tools: HubTools = part()
     lists: ViewLists = part()
     activation_answer: "tooltray.catalogue.views.activation_answer.ActivationAnswer" = part(said="instructions")
@@ -669,6 +672,18 @@ async def _forget(hub: Hub, server: str) -> None:
 def _api(hub: Hub) -> Api:
     parts: dict[str, Any] = {name: LazyPart(partial(getattr, hub, f"{name}_api")) for name in PARTS}
     return Api(**parts)
+
+
+def _query_words() -> "tooltray.catalogue.views.search_words.QueryWords":
+    from tooltray.catalogue.views.search_words import read_query_words
+
+    return read_query_words(resource("search-words.json"))
+
+
+def _word_meanings() -> "tooltray.catalogue.views.meanings.WordMeanings":
+    from tooltray.catalogue.views.meanings import WordMeanings
+
+    return WordMeanings(resource("word-meanings.bin"))
 
 
 def _moving_line(hub: Hub, server: str) -> str:

@@ -1,19 +1,16 @@
-"""Finds tools by words: ranked over names, titles, descriptions and names of parameters. The ranking is Okapi BM25 over fields of different
-weight. A word also finds longer words that begin with it and, with less weight, words of much the same meaning. Joined words in names are
-split, endings of English words make no difference, and scripts without spaces between words become characters and pairs of them.
+"""Finds tools by words and by what words mean: ranked over names, titles, descriptions and names of parameters.
+
+A part of a tool's score is Okapi BM25 over fields of different weight: a word also finds longer words that begin with it and, with less
+weight, words of much the same meaning. The rest is how like the meaning of the query is to that of the tool (`meanings.py`).
 """
 
 import asyncio
-import json
 import math
-import re
-import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import islice, pairwise
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from operator import mul
 from typing import NamedTuple
 
 from msgspec import Raw
@@ -21,112 +18,27 @@ from msgspec import Raw
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry, ListTerms
 from tooltray.catalogue.views.known_clients import KnownClients
+from tooltray.catalogue.views.meanings import MeaningIndex, WordMeanings
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.foundation.lazy_patterns import lazy_pattern
+from tooltray.catalogue.views.search_words import QueryWords, whole_words, words_of
 from tooltray.foundation.tasks import SLICE, finish_in_thread
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.mcp_client import McpClient
 
-LEAST_STEM = 3  # characters that an ending leaves
-WORD = lazy_pattern(r"[^\W_]+")
-
-_UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_PART = lazy_pattern(rf"[{_UNSPACED}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d{_UNSPACED}]+")
-_IS_UNSPACED = lazy_pattern(rf"[{_UNSPACED}]")
-SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25, the usual values
+SATURATION, LENGTH_WEIGHT = 2.0, 0.4  # k1 and b of BM25, for short texts
 NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION = 4.0, 3.0, 2.0, 1.5, 1.0  # the weight of a word in each field
-BEGINNING = 0.5  # the weight of a word that only begins with the query's word
-RELATED = 0.3  # the weight of a word of much the same meaning
+BEGINNING = 0.3  # the weight of a word that only begins with the query's word
+RELATED = 0.5  # the weight of a word of much the same meaning
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
+MEANING, SHARPNESS = 0.6, 1.5  # the part of a score that is meaning, to this power; the rest is words
+MEANT_NAME = 0.4  # the part of a tool's meaning that is its name's; the rest is that of all its words
+MEANT_DESCRIPTION, MEANT_OTHER = 3, 1  # the weight of a word in that
+LEAST_LIKENESS = 0.2  # of a tool that has no word of the query
 MAX_TEXT = 2000  # characters of a description that are searched; a tool's purpose comes first
 MOST_INDEXES = 64  # two for all servers together, and one for each server that a session has as its only one
-MAX_WORDS = 32  # words of a query; of a long text only the beginning is searched
-MAX_QUERY = 2000  # characters of a query that are read; far more than so many words have
-_STOP_WORDS = """
-a about all am an and any are as at be by can could d do does don for from get has have how i if in into is it its let like ll m make me my
-need of on or our please re s should so some something somewhere t that the their them there these this those to tool tools use used using
-ve want was we were what when where which who will with would you your
-"""
-STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question without meaning in a search; each is in a few descriptions
-_FITS_NOWHERE = lazy_pattern(r"(?!)")
-
-
-def without_accents(text: str) -> str:
-    """Removes accents, and replaces full-width and half-width letters by ordinary ones."""
-    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
-
-
-def words_of(text: str) -> Iterator[str]:
-    """Yields the words of a text, each as often as it occurs."""
-    for joined in WORD.findall(without_accents(text)):
-        for part in _PART.findall(joined):
-            if _IS_UNSPACED.match(part):
-                yield from part
-                yield from map("".join, pairwise(part))
-            else:
-                yield _bare(part.casefold())
-
-
-def _bare(word: str) -> str:
-    """Removes the endings of English words, so that "files" finds "file", and "merging" finds "merge"."""
-    word = _singular(word)
-    for ending in ("ing", "ed"):
-        stem = word.removesuffix(ending)
-        if stem != word and len(stem) >= LEAST_STEM:
-            return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
-    return word[:-1] if word.endswith("e") and len(word) > LEAST_STEM else word
-
-
-def _singular(word: str) -> str:
-    if len(word) <= LEAST_STEM or not word.endswith("s") or word.endswith("ss"):
-        return word
-    if word.endswith("ies") and len(word) > LEAST_STEM + 1:
-        return word[:-3] + "y"
-    return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
-
-
-class QueryWords:
-    """The words of a query without stop words, with words of much the same meaning, and with English ones for common Chinese ones.
-
-    Most tools are described in English. The table is small and general; a word that is not in it is searched for unchanged.
-    """
-
-    def __init__(self, related: Mapping[str, str] | None = None, chinese: Mapping[str, str] | None = None) -> None:
-        """
-        Args:
-            related: by words, the words of much the same meaning, separated by spaces.
-            chinese: by words, the English ones that replace them; empty for words without meaning in a search.
-        """
-        self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}
-        self._english = {word: value for words, value in (chinese or {}).items() for word in words.split()}
-        longest_first = sorted(self._english, key=len, reverse=True)
-        self._chinese = lazy_pattern("|".join(map(re.escape, longest_first))) if longest_first else _FITS_NOWHERE
-
-    def of(self, query: str) -> dict[str, tuple[str, ...]]:
-        """Returns the words to search for, each with words of much the same meaning; a query of only stop words keeps them."""
-        plain = without_accents(query[:MAX_QUERY])
-        words = list(self._without_stop_words(plain)) or list(islice(words_of(plain), MAX_WORDS))
-        return {word: self._related.get(word, ()) for word in words}
-
-    def _without_stop_words(self, query: str) -> Iterator[str]:
-        english = " ".join(self._english[word] for word in self._chinese.findall(query))
-        yield from islice(words_of(english), MAX_WORDS)
-        rest = self._chinese.sub(lambda found: found[0] if self._english[found[0]] else " ", query)
-        kept = " ".join(word for word in WORD.findall(rest) if word.casefold() not in STOP_WORDS)
-        yield from islice(words_of(kept), MAX_WORDS)
-
-
-def read_query_words(path: Path) -> QueryWords:
-    """Reads the table that comes with Tooltray.
-
-    Raises:
-        OSError, ValueError: the installation is broken.
-    """
-    table = json.loads(path.read_bytes())
-    return QueryWords(table["related"], table["chinese"])
 
 
 class ToolText(NamedTuple):
@@ -149,23 +61,28 @@ def text_of(definition: Raw, *, server: str = "") -> ToolText:
 class ToolIndex:
     """An index of a fixed number of tools, which are identified by their places."""
 
-    def __init__(self, texts: Iterable[ToolText], query_words: QueryWords | None = None) -> None:
+    def __init__(self, texts: Iterable[ToolText], query_words: QueryWords | None = None, meanings: WordMeanings | None = None) -> None:
         """
         Args:
             query_words: without it no words are related.
+            meanings: without it tools are found by words alone.
         """
         self._query_words = query_words or QueryWords()
-        self._names: list[str] = []
+        self._meanings = meanings or WordMeanings()
+        self._texts: list[ToolText] = []  # without their descriptions
         self._lengths: list[float] = []
         self._found: dict[str, dict[int, float]] = {}  # by word: its places, and its weight there
+        vectors: list[list[int]] = []
         for place, text in enumerate(texts):
             weights = _weights(text)
-            self._names.append(text.name)
+            self._texts.append(text._replace(description=""))
             self._lengths.append(sum(weights.values()))
             for word, weight in weights.items():
                 self._found.setdefault(word, {})[place] = weight
+            vectors.append(_meaning(text, self._meanings))
         self._words = sorted(self._found)
         self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+        self._likeness = MeaningIndex(vectors).likeness
 
     def find(self, query: str, limit: int, *, among: Callable[[int], bool] = lambda place: True) -> list[int]:
         """Returns the places of the best tools, the best first; if the query has no word, the first tools by name.
@@ -174,12 +91,46 @@ class ToolIndex:
             among: whether a place may be in the answer.
         """
         words = self._query_words.of(query)
-        scores: dict[int, float] = {} if words else dict.fromkeys(range(len(self._names)), 0.0)
+        scores: dict[int, float] = {} if words else dict.fromkeys(range(len(self._texts)), 0.0)
+        whole = self._query_words.whole(query)
+        weights = {bare: self._meanings.weight(word) for word in whole for bare in words_of(word)}
         for word, related in words.items():
+            weight = weights.get(word, 1.0)
             for place, score in self._scores(word, related).items():
-                scores[place] = scores.get(place, 0.0) + score
-        ranked = sorted(scores, key=lambda place: (-scores[place], self._names[place]))
+                scores[place] = scores.get(place, 0.0) + weight * score
+        if (meant := self._meanings.of(self._query_words.meant(whole))) is not None:
+            scores = _joined(scores, self._likeness(meant))
+        ranked = sorted(scores, key=lambda place: (-scores[place], self._texts[place].name))
         return list(islice(filter(among, ranked), limit))
+
+    def why(self, query: str, place: int) -> str:
+        """Returns in about three words why a query finds a tool: the field and the word in it that counts most, e.g. "name: shell".
+
+        "meaning: shell" is for a query that has no word of the tool, but one of much the same meaning as this one of its name. Empty if
+        nothing speaks for the tool, as where the query has no word.
+
+        Args:
+            place: one of those that `find` returned for the same query.
+        """
+        counted = {word: self._scores(word, related).get(place, 0.0) for word, related in self._query_words.of(query).items()}
+        text = self._texts[place]
+        if best := max(counted, key=counted.__getitem__, default=None) if any(counted.values()) else None:
+            related = self._query_words.of(query)[best]
+            for field, whole in _fields(text):
+                for word in whole_words(whole):
+                    bare = set(words_of(word))
+                    if best in bare or bare.intersection(related) or any(each.startswith(best) for each in bare):
+                        return f"{field}: {word}"
+            said = (word for word in whole_words(query) if best in words_of(word))
+            return f"description: {next(said, best)}"
+        return self._nearest(query, text)
+
+    def _nearest(self, query: str, text: ToolText) -> str:
+        asked = self._meanings.of(self._query_words.meant(self._query_words.whole(query)))
+        known = {word: vector for _, whole in _fields(text) for word in whole_words(whole) if (vector := self._meanings.of({word: 1}))}
+        if asked is None or not known:
+            return ""
+        return f"meaning: {max(known, key=lambda word: sum(map(mul, asked, known[word])))}"
 
     def _scores(self, word: str, related: Iterable[str]) -> dict[int, float]:
         counts = dict(self._found.get(word, {}))
@@ -190,7 +141,7 @@ class ToolIndex:
             if other != word:
                 for place, weight in self._found.get(other, {}).items():
                     counts[place] = counts.get(place, 0.0) + RELATED * weight
-        rarity = math.log(1 + (len(self._names) - len(counts) + 0.5) / (len(counts) + 0.5))
+        rarity = math.log(1 + (len(self._texts) - len(counts) + 0.5) / (len(counts) + 0.5))
         return {place: rarity * self._saturated(place, count) for place, count in counts.items()}
 
     def _saturated(self, place: int, count: float) -> float:
@@ -207,15 +158,25 @@ class ToolIndex:
                     yield other
 
 
+class FoundTool(NamedTuple):
+    """A tool that a search has found, and in about three words why; see `ToolIndex.why`."""
+
+    entry: Entry
+    why: str
+
+
 class ToolSearch:
     """The search in the tools that a session may call. Belongs to the engine's loop."""
 
-    def __init__(self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords, clients: KnownClients) -> None:
-        self._tools, self._profiles, self._query_words, self._clients = tools, profiles, query_words, clients
+    def __init__(
+        self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords, meanings: WordMeanings, clients: KnownClients
+    ) -> None:
+        self._tools, self._profiles, self._clients = tools, profiles, clients
+        self._query_words, self._meanings = query_words, meanings
         self._lock = asyncio.Lock()
         self._indexes: dict[tuple[str | None, bool], tuple[Sequence[Entry], ToolIndex]] = {}
 
-    async def found(self, query: str, limit: int, state: SessionState, *, client: McpClient | None) -> list[Entry]:
+    async def found(self, query: str, limit: int, state: SessionState, *, client: McpClient | None) -> list[FoundTool]:
         """Returns the tools that fit a query best, the best first. `client`: see ViewLists.listing."""
         entries = await self._tools.entries(state.server, client=client, terms=ListTerms(with_views=state.shows_views))
         index = await self._index(entries, (state.server, state.shows_views))
@@ -224,23 +185,52 @@ class ToolSearch:
             route = entries[place].route
             return route.definition.view.is_for_models and self._profiles.includes(state, route.server, route.definition.name)
 
-        find = partial(index.find, query, limit, among=may_call)
-        places = await finish_in_thread(find) if len(entries) > SLICE else find()
-        return [self._tools.in_room(entries[place], self._clients.list_terms(state)) for place in places]
+        def find() -> list[tuple[int, str]]:
+            return [(place, index.why(query, place)) for place in index.find(query, limit, among=may_call)]
+
+        found = await finish_in_thread(find) if len(entries) > SLICE else find()
+        return [FoundTool(self._tools.in_room(entries[place], self._clients.list_terms(state)), why) for place, why in found]
 
     async def _index(self, entries: Sequence[Entry], key: tuple[str | None, bool]) -> ToolIndex:
         async with self._lock:  # simultaneous searches wait for one index
             kept = self._indexes.pop(key, None)
             if kept is None or kept[0] is not entries:
-                kept = entries, await finish_in_thread(_index_of, entries, self._query_words)
+                kept = entries, await finish_in_thread(_index_of, entries, self._query_words, self._meanings)
             self._indexes[key] = kept
             if len(self._indexes) > MOST_INDEXES:
                 del self._indexes[next(iter(self._indexes))]
             return kept[1]
 
 
-def _index_of(entries: Sequence[Entry], query_words: QueryWords) -> ToolIndex:
-    return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), query_words)
+def _index_of(entries: Sequence[Entry], query_words: QueryWords, meanings: WordMeanings) -> ToolIndex:
+    return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), query_words, meanings)
+
+
+def _joined(scores: dict[int, float], likeness: list[float]) -> dict[int, float]:
+    """Returns the scores of words and of meaning, each in parts of the highest, as one."""
+    most, like = max(scores.values(), default=0.0) or 1.0, max(likeness, default=0.0)
+    if like <= 0:
+        return scores
+    found = {place for place, each in enumerate(likeness) if each >= LEAST_LIKENESS}.union(scores)
+    return {
+        place: (1 - MEANING) * scores.get(place, 0.0) / most + MEANING * (max(likeness[place], 0.0) / like) ** SHARPNESS for place in found
+    }
+
+
+def _meaning(text: ToolText, meanings: WordMeanings) -> list[int]:
+    weights: Counter[str] = Counter()
+    fields = (MEANT_DESCRIPTION, text.description), (MEANT_DESCRIPTION, text.title), (MEANT_OTHER, text.name), (MEANT_OTHER, text.server)
+    for weight, content in (*fields, (MEANT_OTHER, " ".join(text.parameters))):
+        for word in whole_words(content):
+            weights[word] += weight
+    whole, name = meanings.of(weights), meanings.of(Counter(whole_words(text.name)))
+    nothing = [0] * meanings.size  # a name that says nothing is not like any question
+    return [round(MEANT_NAME * one + (1 - MEANT_NAME) * other) for one, other in zip(name or nothing, whole or nothing, strict=True)]
+
+
+def _fields(text: ToolText) -> Iterator[tuple[str, str]]:
+    yield from (("name", text.name), ("title", text.title), ("server", text.server))
+    yield "parameter", " ".join(text.parameters)
 
 
 def _weights(text: ToolText) -> Counter[str]:

@@ -2,7 +2,7 @@
 the arguments of a call.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +14,7 @@ from tooltray.catalogue.tool_routes import Entry
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.meta_tools import Search
 from tooltray.catalogue.views.modes import own_copy
-from tooltray.catalogue.views.search import STOP_WORDS, WORD, ToolSearch, words_of
+from tooltray.catalogue.views.search import ToolSearch
 from tooltray.catalogue.views.signatures import signature
 from tooltray.catalogue.views.views import ViewLists
 from tooltray.foundation.tasks import finish_in_thread
@@ -37,7 +37,6 @@ DEFINITIONS_BYTES = 40_000  # of all definitions in one answer, about 9,000 toke
 SCHEMA_BYTES = 8_000  # of the schema that is sent to a model whose arguments did not fit it
 MOST_ERRORS = 3  # in arguments; the schema shows the rest
 MOST_NEAREST = 3  # names in the place of an unknown one
-MOST_SHARED = 2  # words that say why a tool was found
 LONGEST_QUERY, LONGEST_ERROR = 60, 160  # characters that are repeated
 
 
@@ -87,7 +86,7 @@ class ToolLookup:
     async def find(self, search: Search, state: SessionState, *, client: McpClient | None = None) -> list[Need]:
         """Returns the tools for each query. `client`: see ViewLists.listing."""
         return [
-            Need(query, [Found(entry, _why(query, entry)) for entry in await self._search.found(query, search.limit, state, client=client)])
+            Need(query, [Found(*found) for found in await self._search.found(query, search.limit, state, client=client)])
             for query in search.queries
         ]
 
@@ -104,7 +103,7 @@ class ToolLookup:
     async def _nearest(self, name: str, known: Mapping[str, Entry], state: SessionState, client: McpClient | None) -> list[str]:
         if name in known:
             return []
-        return [entry.name for entry in await self._search.found(name, MOST_NEAREST, state, client=client)]
+        return [found.entry.name for found in await self._search.found(name, MOST_NEAREST, state, client=client)]
 
     async def explain_failure(self, name: str, arguments: Raw, exchange: Exchange, *, is_certain: bool) -> str:
         """Explains to a model why a call failed: its arguments do not fit the tool's schema, or the tool is unknown.
@@ -197,20 +196,6 @@ def _line(found: Found, *, names_servers: bool) -> str:
     notes = [found.entry.route.server] if names_servers else []
     notes += [found.why] if found.why else []
     return f"{found.line} [{'; '.join(notes)}]" if notes else found.line
-
-
-def _why(query: str, entry: Entry) -> str:
-    """Returns which words a query shares with a tool's name, or else with its description."""
-    wanted = {bare: word.casefold() for word in WORD.findall(query[:1000]) if word.casefold() not in STOP_WORDS for bare in words_of(word)}
-    for field, text in (("name", entry.name), ("text", entry.route.description[:1000])):
-        if shared := list(islice(_shared(wanted, text), MOST_SHARED)):
-            return f"{field}: {' '.join(shared)}"
-    return ""
-
-
-def _shared(wanted: Mapping[str, str], text: str) -> Iterator[str]:
-    there = set(words_of(text))
-    yield from dict.fromkeys(word for bare, word in wanted.items() if bare in there)
 
 
 def _errors(schema: Raw, arguments: Raw) -> list[str]:

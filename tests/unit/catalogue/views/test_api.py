@@ -71,7 +71,7 @@ async def test_programs_search_and_describe_tools_as_models_do(tmp_path: Path) -
     async with ready_parts(tmp_path, "x", **lazy(x=ScriptedServer(read, tool("run")))) as parts:
         found = await parts.presenter.find_tools(["read a file", "拍照"], limit=1)
         assert found == [
-            FoundTools("read a file", (FoundTool("read_file", "x", "read_file(path: str) - Reads a file", "name: read file"),)),
+            FoundTools("read a file", (FoundTool("read_file", "x", "read_file(path: str) - Reads a file", "name: file"),)),
             FoundTools("拍照", ()),
         ]
         assert await parts.presenter.describe_tools(["read_file"]) == [read]

@@ -30,8 +30,8 @@ async def test_several_needs_are_answered_at_once_each_under_its_words(tmp_path:
     async with ready_parts(tmp_path, "x", **searching(READ, WRITE, RUN)) as parts:
         result = await called(parts, parts.client(), "find_tools", queries=["read file", "shell", "nothing like it 拍照", "write\nfile"])
         assert said(result).split("\n\n") == [
-            "# read file\nread_file(path: str) - Reads a file [x; name: read file]\nwrite_file(path: str) - Writes a file [x; name: file]",
-            "# shell\nrun() - Runs a command in the shell [x; text: shell]",
+            "# read file\nread_file(path: str) - Reads a file [x; name: read]\nwrite_file(path: str) - Writes a file [x; name: file]",
+            "# shell\nrun() - Runs a command in the shell [x; name: run]",
             "# nothing like it 拍照\nNo tool matches these words.",
             "# write file\nwrite_file (as above)\nread_file (as above)",
             NOTHING_FOUND,
@@ -60,9 +60,9 @@ async def test_for_a_session_with_one_server_its_name_goes_without_saying(tmp_pa
         assert said(await called(parts, client, "find_tools", query="read")) == "read_file(path: str) - Reads a file [name: read]"
 
 
-async def test_a_tool_that_was_found_by_its_arguments_says_nothing_of_why(tmp_path: Path) -> None:
+async def test_a_tool_that_was_found_by_its_arguments_says_so(tmp_path: Path) -> None:
     async with ready_parts(tmp_path, "x", **searching(tool("t", inputSchema=PATH))) as parts:
-        assert said(await called(parts, parts.client(), "find_tools", query="path")) == "t(path: str) [x]"
+        assert said(await called(parts, parts.client(), "find_tools", query="path")) == "t(path: str) [x; parameter: path]"
 
 
 async def test_whole_definitions_are_given_where_they_are_wanted_without_what_no_model_needs(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ async def test_tools_are_found_by_what_they_do_and_come_with_their_signatures(tm
     async with ready_parts(tmp_path, "x", "open", **lazy(x=program, open=ScriptedServer(tool("read_file")))) as parts:
         client = parts.client()
         result = await called(parts, client, "find_tools", query="picture")
-        assert said(result) == "take_screenshot() - Takes a picture [x; text: picture]"
+        assert said(result) == "take_screenshot() - Takes a picture [x; name: screenshot]"
         assert "structuredContent" not in result
         assert set(await found(parts, client, "file")) == {"read_file", "write_file"}
         assert len(await found(parts, client, "", limit=2)) == 2
