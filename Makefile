@@ -1,6 +1,6 @@
 # run: the app. test: everything, with what it needs. coverage: the same, measured; takes half as long again. test-windows: what asks the system, under Wine. test-clients: with nine real AI clients,
 # which take 2 GB. check: style, types, imports.
-# bench: measures, into build/figures.json; bench-search SETS=folder: how well tools are found; figures: the tables of docs and README from that. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
+# bench: measures, into build/figures.json; bench-search SETS=folder: how well tools are found, and tokens; figures: the tables of docs and README from that. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
 # package: files to install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
 .PHONY: run test coverage test-windows test-clients check bench bench-search figures soak conformance conformance-of-rest conformance-of-mcp docs package package-windows package-windows-test package-test lock prepare
 .DELETE_ON_ERROR:
@@ -41,7 +41,9 @@ bench: prepare .cache/installers/.installed
 	.venv/bin/python -m tests.bench.run
 
 bench-search: .venv/.dev
-	.venv/bin/python -m tests.bench.search_rows $(wildcard tests/data/search) $(SETS)
+	.venv/bin/python -m tests.bench.search_rows tests/data/search $(SETS)
+	.venv/bin/python -m tests.bench.task_tokens
+	.venv/bin/python -m tests.bench.steps
 
 figures: .venv/.dev
 	.venv/bin/python scripts/figures.py build/figures.json

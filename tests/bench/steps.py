@@ -19,7 +19,7 @@ import msgspec
 from tests.end2end.processes import ROOT, Program, World, new_world, wait_until
 
 from tooltray.catalogue.token_counts import counted
-from tooltray.catalogue.views.meta_tools import run_definition
+from tooltray.catalogue.views.meta_tools import HUB_TOOLS, RUN
 from tooltray.gateway.steps.chain import Chain, read_chain
 from tooltray.gateway.steps.references import ITEM, Room, resolve
 from tooltray.gateway.steps.step_values import value_of
@@ -203,7 +203,7 @@ def main() -> None:
     with new_world() as world:
         bridge = start(world)
         print(*rows(bridge, world.home / "notes"), sep="\n")
-        definition = bytes(run_definition("run_steps")).decode()
+        definition = bytes(HUB_TOOLS[RUN].definition(RUN)).decode()
         print(f"\nThe definition of run_steps: {sum(counted([definition]) or ()):,} tokens, in every conversation.")
         bridge.close_stdin()
         bridge.wait()
