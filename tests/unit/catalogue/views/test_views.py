@@ -290,12 +290,14 @@ async def test_a_client_that_lists_when_it_was_told_obeys(tmp_path: Path) -> Non
 
 async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> None:
     async with ready_parts(tmp_path, "x", "y", **lazy(x=six(), y=six("u"))) as parts:
-        client = parts.client()
+        follower = Follower(parts)
+        client = follower.client
         parts.notifications.told_of_tools(client)
         for _ in range(CALLS_WITHOUT_LISTING):
             await answered(parts, "prompts/list", client)
             await called(parts, client, "call_tool", name="t1")
         assert client.state.obeys_changes is False
+        assert follower.take() == [TOOLS]
         assert "find_tools" in await names_of(parts, client)
         assert client.state.obeys_changes is False
         told = len(parts.heard.of(SessionListChanged))

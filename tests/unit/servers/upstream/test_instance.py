@@ -1004,6 +1004,16 @@ async def test_a_connection_that_is_lost_is_no_connection_from_that_moment_on(li
     assert life.instance.client is second
 
 
+async def test_only_an_open_connection_is_opened_again(life: Life) -> None:
+    life.instance.reopen("nothing is open")
+    life.server.handlers["initialize"] = never
+    life.instance.start()
+    await life.server.request("initialize")
+    life.instance.reopen("it is being opened")
+    await turns()
+    assert (len(life.server.copies.all), life.states.all) == (1, [STARTING])
+
+
 async def test_a_connection_that_was_to_be_opened_again_and_is_stopped_first_excuses_no_later_end(live: Callable[..., Life]) -> None:
     life = live(patience=LONG_PAUSES)
     await life.run()
