@@ -1,6 +1,5 @@
 """task_news.py, task_book.py: news and questions of servers about tasks reach the task's own client, wherever it is now."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -118,16 +117,18 @@ async def test_news_that_come_before_the_answer_follow_it(tmp_path: Path) -> Non
         await client.told.wait(lambda told: told[1] == {"taskId": id, "status": "working", "statusMessage": "early"})
 
 
-async def test_news_that_come_while_the_answer_is_written_down_follow_it(tmp_path: Path) -> None:
+async def test_news_that_come_while_the_task_is_written_down_follow_the_answer(tmp_path: Path) -> None:
     program, client = TaskServer(), TaskClient("A")
     async with with_clients(tmp_path, program, [client]) as parts:
-        usual = program.calls["slow"]
+        usual = parts.task_book.written
 
-        def at_once(copy: Copy, params: Any) -> Any:
-            asyncio.get_running_loop().call_soon(copy.notify, STATUS, {"taskId": "task-1", "status": "working"})
-            return usual(copy, params)
+        async def written() -> None:
+            program.copy.notify(STATUS, {"taskId": "task-1", "status": "working"})
+            await settled()
+            assert not client.told.all
+            await usual()
 
-        program.calls["slow"] = at_once
+        parts.task_book.written = written  # type: ignore[method-assign]
         id = await begun(parts, client)
         assert not client.told.all
         await client.told.wait(lambda told: told[1] == {"taskId": id, "status": "working"})

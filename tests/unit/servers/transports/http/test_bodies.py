@@ -150,8 +150,8 @@ class Messages:
 
         return send
 
-    def notify(self, name: str) -> None:
-        self.order.notify(name, self.message(name))
+    def notify(self, name: str) -> asyncio.Task[None]:
+        return self.order.notify(name, self.message(name))
 
     def start(self, name: str) -> asyncio.Task[None]:
         return self.order.start(name, self.message(name))
@@ -212,6 +212,7 @@ async def test_what_is_cancelled_before_its_turn_never_leaves() -> None:
     messages = Messages()
     messages.notify(INITIALIZED)
     messages.start("request").cancel()
+    messages.notify("notification").cancel()
     messages.may_arrive.set()
     await a_moment()
     assert messages.left == [INITIALIZED]
