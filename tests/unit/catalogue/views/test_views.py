@@ -295,9 +295,10 @@ async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> Non
         parts.notifications.told_of_tools(client)
         for _ in range(CALLS_WITHOUT_LISTING):
             await answered(parts, "prompts/list", client)
+        for _ in range(CALLS_WITHOUT_LISTING):
+            assert client.state.obeys_changes is None
             await called(parts, client, "call_tool", name="t1")
         assert client.state.obeys_changes is False
-        assert follower.take() == [TOOLS]
         assert "find_tools" in await names_of(parts, client)
         assert client.state.obeys_changes is False
         told = len(parts.heard.of(SessionListChanged))
@@ -306,3 +307,8 @@ async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> Non
             await names_of(parts, client)
             assert client.state.obeys_changes is True
             assert len(parts.heard.of(SessionListChanged)) == told + 1
+        follower.take()
+        parts.notifications.told_of_tools(client)
+        for _ in range(CALLS_WITHOUT_LISTING):
+            await called(parts, client, "t1")
+        assert follower.take() == [TOOLS]  # with find_tools again
