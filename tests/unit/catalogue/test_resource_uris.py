@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client, entry, hub_parts
 from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, resource, template
-from tests.fakes.scripted_server import raw, tool
+from tests.fakes.scripted_server import error, raw, tool
 from tests.fakes.skill_server import SkillServer
 
 from tooltray.catalogue.resource_uris import PublishedUris, ResourceUris
@@ -323,6 +323,23 @@ async def test_a_uri_that_nobody_lists_or_names_is_asked_for_first_where_the_ses
         reader = app_host()
         await parts.read(OF_B, client=reader)
         assert (await parts.read("data://1", client=reader))[0]["text"] == "b"
+
+
+async def test_what_the_server_of_the_view_has_not_is_asked_of_each_other_one_once(tmp_path: Path) -> None:
+    servers = with_views()
+    servers["a"].handlers["resources/read"] = lambda copy, params: (
+        {"contents": [{"uri": params["uri"], "text": "a"}]} if params["uri"] == "data://1" else error(-32002, "not here")
+    )
+    servers["b"].handlers["resources/read"] = lambda copy, params: error(-32002, "nor here")
+    async with offer_parts(tmp_path, servers) as parts:
+        await parts.start("a", "b")
+        client = app_host()
+        client.state.opens_view("b")
+        assert (await parts.read("data://1", client=client))[0]["text"] == "a"
+        assert "error" in await parts.ask("resources/read", uri="data://2", client=client)
+        assert [server.count("resources/read") for server in servers.values()] == [2, 2]
+        client.state.opens_view("a")  # with two open views, too
+        assert (await parts.read("data://1", client=client))[0]["text"] == "a"
 
 
 async def test_a_uri_that_templates_of_two_servers_match_is_the_first_ones_for_a_view_too(tmp_path: Path) -> None:

@@ -82,8 +82,7 @@ class TaskNews:
 
     def question(self, client: McpClient, params: Raw) -> TaskQuestion | None:
         """Returns the sessions that get a server's question about a task; None if its params name no known task."""
-        own_id = messages.read_related(params)
-        task = self._places.task_at(client, own_id) if own_id else None
+        task = self._places.task_at(client, messages.read_related(params))
         if task is None:
             return None
         of_all = self._linked(task.server, messages.related_to(params, task.id))

@@ -191,7 +191,7 @@ class ServerAccess:
             return await self._renew_or_raise()
         why = f"it requires more scopes: {sanitized(' '.join(challenge.scopes))}".removesuffix(": ") if challenge.needs_more else ""
         self._on_sign_in_needed(self, problem := sign_in_needed(self.target.server, why))
-        raise NotAuthorized(str(problem))
+        raise NotAuthorized(str(problem), is_temporary=False)
 
     def load(self, tokens: Tokens | None) -> None:
         """Sets the tokens without a call of `on_tokens`, as when they come from the store."""

@@ -40,7 +40,7 @@ class NotAuthorized(Exception):
         is_temporary: the token could not be renewed now, but a later renewal may succeed.
     """
 
-    def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
+    def __init__(self, reason: str, *, is_temporary: bool) -> None:
         super().__init__(reason)
         self.reason, self.is_temporary = reason, is_temporary
 
@@ -59,7 +59,7 @@ class Refusal(HidesFields, frozen=True):
     status: int
     challenge: str
     sent: str | None
-    is_second: bool = False
+    is_second: bool
 
 
 class Authorization(Protocol):

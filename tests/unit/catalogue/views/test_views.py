@@ -287,10 +287,13 @@ async def test_a_client_that_lists_when_it_was_told_obeys(tmp_path: Path) -> Non
 
 async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> None:
     async with ready_parts(tmp_path, "x", "y", **lazy(x=six(), y=six("u"))) as parts:
-        client = parts.client()
+        follower = Follower(parts)
+        client = follower.client
         parts.notifications.told_of_tools(client)
         for _ in range(CALLS_WITHOUT_LISTING):
             await answered(parts, "prompts/list", client)
+        for _ in range(CALLS_WITHOUT_LISTING):
+            assert client.state.obeys_changes is None
             await called(parts, client, "call_tool", name="t1")
         assert client.state.obeys_changes is False
         assert "find_tools" in await names_of(parts, client)
@@ -301,3 +304,8 @@ async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> Non
             await names_of(parts, client)
             assert client.state.obeys_changes is True
             assert len(parts.heard.of(SessionListChanged)) == told + 1
+        follower.take()
+        parts.notifications.told_of_tools(client)
+        for _ in range(CALLS_WITHOUT_LISTING):
+            await called(parts, client, "t1")
+        assert follower.take() == [TOOLS]  # with find_tools again

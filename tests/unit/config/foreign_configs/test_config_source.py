@@ -41,6 +41,12 @@ def test_a_place_is_said_by_line_and_column() -> None:
     assert ConfigSource("/f", "a\nbcd").place_in_words(3) == "line 2, column 2"
 
 
+def test_a_remark_about_a_whole_file_is_at_its_first_line() -> None:
+    source = ConfigSource("/f", "\n{}")
+    source.remark("it is odd", None)
+    assert [(problem.line, problem.entry) for problem in source.problems] == [(1, "")]
+
+
 @pytest.mark.parametrize("name", ["", " a", "a\u202eb", "x" * 201, "a\nb", "\ud800"])
 def test_a_name_that_is_unreadable_is_refused(tmp_path: Path, name: str) -> None:
     found = reading(tmp_path, {"mcpServers": {name: {"command": "a"}}})

@@ -173,6 +173,18 @@ async def test_a_reading_tool_that_changed_is_accepted_into_the_reads(here: Desk
     assert "result" in await here.call("read_it")
 
 
+async def test_a_rule_counts_for_its_tool_as_it_was_defined_and_for_its_client(here: Desk) -> None:
+    def found(name: str, client: str) -> list[str]:
+        return [grant.id for grant in here.parts.grants.rules(here.parts.tools.routes("s")[name], client)]
+
+    rule = {"tool": "write_it", "arguments": {"path": {"equals": "x"}}}
+    made = await here.parts.presenter.add_rule("s", rule, client="Cursor")
+    await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+    assert (found("write_it", "Cursor"), found("write_it", "Other"), found("read_it", "Cursor")) == ([made.id], [], [])
+    await here.redefine(CHANGED, READ)
+    assert found("write_it", "Cursor") == []
+
+
 async def test_a_change_of_a_server_is_news_of_its_grants_alone(here: Desk) -> None:
     await here.redefine(CHANGED)
     assert not here.parts.heard.of(GrantsChanged)

@@ -25,6 +25,7 @@ MODERN = {"_meta": {**MODERN_META, CLIENT_CAPABILITIES_KEY: KNOWS_TASKS}}
 ASKS = {"elicitation": {}}
 YES = {"action": "accept", "content": {}}
 KEY = Raw(b"7")
+LINK = {"type": "resource_link", "uri": "x://1", "name": "n"}
 
 
 @asynccontextmanager
@@ -46,32 +47,33 @@ async def test_news_reach_the_tasks_client_alone_each_session_under_the_id_it_kn
         id = await begun(parts, owner)
         await settled()
         program.end("task-1")
-        program.copy.notify(STATUS, program.state("task-1"))
+        ended = program.state("task-1") | {"result": {"content": [LINK]}}
+        program.copy.notify(STATUS, ended)
         await owner.told.wait(lambda told: True)
-        assert owner.told.all == [(STATUS, program.state("task-1") | {"taskId": id})]
-        assert alone.told.all == [(STATUS, program.state("task-1"))]
+        assert owner.told.all == [(STATUS, ended | {"taskId": id})]
+        assert alone.told.all == [(STATUS, ended)]
         assert not other.told.all
         assert not elsewhere.told.all
-        assert parts.task_book.of("A")[0].status == "completed"
+        [task] = parts.task_book.of("A")
+        assert (task.status, parts.task_places.client_of(task)) == ("completed", None)
 
 
 async def test_news_and_questions_of_a_task_link_to_what_the_client_knows(tmp_path: Path) -> None:
     programs = program, _ = TaskServer(), TaskServer()
-    link = {"type": "resource_link", "uri": "x://1", "name": "n"}
-    known = link | {"uri": "tooltray://a/x%3A%2F%2F1"}
+    known = LINK | {"uri": "tooltray://a/x%3A%2F%2F1"}
     for each in programs:
         each.capabilities = LEGACY | {"resources": {}}
-        each.handlers["resources/list"] = lambda copy, params: {"resources": [link]}
+        each.handlers["resources/list"] = lambda copy, params: {"resources": [LINK]}
     client, alone = TaskClient("A", capabilities={"sampling": {}}, answer=success({})), TaskClient("A", server="a")
     async with started_parts(tmp_path, "a", "b", **two_servers(*programs), waits={"connected": lambda: [client, alone]}) as parts:
         await parts.listed()
         await parts.resources.listing()
         id = await begun(parts, client, "a_slow")
         await settled()
-        program.copy.notify(STATUS, {"taskId": "task-1", "result": {"content": [link]}})
+        program.copy.notify(STATUS, {"taskId": "task-1", "result": {"content": [LINK]}})
         assert (await client.told.wait(lambda told: True))[1] == {"taskId": id, "result": {"content": [known]}}
-        assert alone.told.all == [(STATUS, {"taskId": "task-1", "result": {"content": [link]}})]
-        asks = {"messages": [{"role": "user", "content": link}], "_meta": {RELATED: {"taskId": "task-1"}}}
+        assert alone.told.all == [(STATUS, {"taskId": "task-1", "result": {"content": [LINK]}})]
+        asks = {"messages": [{"role": "user", "content": LINK}], "_meta": {RELATED: {"taskId": "task-1"}}}
         await program.copy.ask("sampling/createMessage", asks)
         assert client.asked.all[0][1]["messages"] == [{"role": "user", "content": known}]
 
@@ -84,6 +86,8 @@ async def test_the_flow_guard_hears_of_an_outcome_that_comes_as_news(tmp_path: P
         await begun(parts, client)
         await settled()
         program.copy.notify(CHANGED, {"taskId": "task-1", "status": "working"})
+        await settled()
+        assert noted == []
         program.copy.notify(CHANGED, {"taskId": "task-1", "status": "completed", "result": {"content": []}})
         await settled()
         assert noted == [("slow", client.state.id), ("slow", alone.state.id)]
@@ -107,14 +111,31 @@ async def test_news_that_come_before_the_answer_follow_it(tmp_path: Path) -> Non
         usual = program.calls["slow"]
 
         def early(copy: Copy, params: Any) -> Any:
-            copy.notify(STATUS, {"taskId": "task-1", "status": "input_required", "statusMessage": "x" * LONGEST_EARLY_BYTES})
             copy.notify(STATUS, {"taskId": "task-1", "status": "working", "statusMessage": "early"})
+            copy.notify(STATUS, {"taskId": "task-1", "status": "input_required", "statusMessage": "x" * LONGEST_EARLY_BYTES})
             return usual(copy, params)
 
         program.calls["slow"] = early
         id = await begun(parts, client)
         assert not client.told.all
         await client.told.wait(lambda told: told[1] == {"taskId": id, "status": "working", "statusMessage": "early"})
+
+
+async def test_news_that_come_while_the_task_is_written_down_follow_the_answer(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A")
+    async with with_clients(tmp_path, program, [client]) as parts:
+        usual = parts.task_book.written
+
+        async def written() -> None:
+            program.copy.notify(STATUS, {"taskId": "task-1", "status": "working"})
+            await settled()
+            assert not client.told.all
+            await usual()
+
+        parts.task_book.written = written  # type: ignore[method-assign]
+        id = await begun(parts, client)
+        assert not client.told.all
+        await client.told.wait(lambda told: told[1] == {"taskId": id, "status": "working"})
 
 
 async def test_news_of_tasks_that_nobody_has_are_kept_for_a_few_and_told_to_nobody(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """program_launch.py"""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,28 @@ def test_an_argument_that_cmd_would_read_otherwise_is_refused(argument: str) -> 
 
 def test_powershell_runs_its_scripts() -> None:
     assert command_line("C:\\x.ps1", ["a b"]) == (*POWERSHELL, "C:\\x.ps1", "a b")
+
+
+FILES = """
+import os, resource
+from tooltray.servers.launch.program_launch import files_of_children, raise_file_limit, restore_limit_for
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+def limits(soft):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    raise_file_limit()
+    raised = resource.getrlimit(resource.RLIMIT_NOFILE)
+    restore_limit_for(os.getpid())
+    given = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return [number - hard for number in (*raised, *given)] + [files_of_children() and files_of_children() - hard]
+
+print(limits(hard), limits(hard - 7), limits(hard))
+"""
+
+
+@pytest.mark.posix
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux changes the limit of a running process")
+def test_children_get_the_limit_of_open_files_that_the_hub_was_started_with() -> None:
+    """Each list: the soft and the hard limit of the hub, those of a child, and what is given to a child's launcher, less the hard limit."""
+    ran = subprocess.run([sys.executable, "-c", FILES], capture_output=True, text=True, check=True)
+    assert ran.stdout.split("\n")[0] == "[0, 0, 0, 0, 0] [0, 0, -7, 0, -7] [0, 0, -7, 0, -7]"

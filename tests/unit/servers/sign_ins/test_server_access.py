@@ -128,8 +128,8 @@ async def keeper() -> Any:
     await keeper.close()
 
 
-def refused(sent: str | None = "Bearer first", status: int = 401, challenge: str = "Bearer", **options: Any) -> Refusal:
-    return Refusal(status, challenge, sent, **options)
+def refused(sent: str | None = "Bearer first", status: int = 401, challenge: str = "Bearer", *, is_second: bool = False) -> Refusal:
+    return Refusal(status, challenge, sent, is_second)
 
 
 async def test_a_good_token_is_sent_as_it_is_and_nobody_is_asked(keeper: TaskKeeper) -> None:

@@ -109,7 +109,7 @@ async def test_what_becomes_of_an_old_urls_access_concerns_nobody(tmp_path: Path
         assert new is not old
         old.adopt(replace(GOOD, url=server.mcp_url))
         with pytest.raises(NotAuthorized):
-            await old.renew(Refusal(403, 'Bearer error="insufficient_scope"', old.held))
+            await old.renew(Refusal(403, 'Bearer error="insufficient_scope"', old.held, is_second=False))
         await parts.ended()
         assert not snapshot(parts).is_signed_in
         assert await parts.presenter.get_secret_names() == []

@@ -146,10 +146,10 @@ async def test_a_client_that_shows_forms_alone_gets_no_page_and_the_person_at_th
 
 def test_only_the_latest_pages_are_remembered_and_nonsense_is_none() -> None:
     questions, client = UrlQuestions(), Client()
-    for number in range(REMEMBERED + 1):
-        questions.asked(dump({"elicitationId": f"e{number}"}), client)
-    assert questions.ended(dump({"elicitationId": "e0"})) is None
-    assert questions.ended(dump({"elicitationId": "e1"})) is client
+    for id in (*range(REMEMBERED), 0, REMEMBERED):
+        questions.asked(dump({"elicitationId": f"e{id}"}), client)
+    assert questions.ended(dump({"elicitationId": "e1"})) is None
+    assert [questions.ended(dump({"elicitationId": id})) for id in ("e0", "e2")] == [client, client]
     questions.asked(dump({"elicitationId": 5}), client)
     questions.required(dump({"code": -32042, "data": {"elicitations": 5}}), client)
     questions.required(dump({"code": -32042}), client)

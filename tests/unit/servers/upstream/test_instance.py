@@ -238,9 +238,19 @@ async def test_a_server_that_does_not_greet_in_its_time_is_tried_again_and_given
 
 
 async def test_an_entry_can_give_a_server_longer_to_answer(live: Callable[..., Life]) -> None:
-    life = live(patience=replace(QUICK, start_limit_s=0.0), start_timeout_s=5.0)
+    impatient = replace(QUICK, start_limit_s=0.0, start=StartLimits(silent_s=0.0, check_every_s=0.0))
+    life = live(patience=impatient, start_timeout_s=5.0)
     await life.run()
+    await turns()
     assert life.instance.state is RUNNING
+    assert not [task for task in asyncio.all_tasks() if task.get_name() == "start of 's'"], "it runs, and is not watched any more"
+
+
+async def test_a_server_that_is_silent_for_longer_than_that_has_failed(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, start=StartLimits(silent_s=0.0, check_every_s=0.0)))
+    life.server.handlers["server/discover"] = never
+    with pytest.raises(TooltrayError, match="'s' does not answer"):
+        await life.instance.running(timeout_s=10)
 
 
 async def test_a_server_known_to_be_legacy_is_greeted_without_a_probe(life: Life) -> None:
@@ -1002,6 +1012,24 @@ async def test_a_connection_that_is_lost_is_no_connection_from_that_moment_on(li
     second = await life.instance.running(timeout_s=10)
     assert second is not first
     assert life.instance.client is second
+
+
+async def test_a_connection_is_opened_again_at_once_and_has_not_failed(live: Callable[..., Life]) -> None:
+    life = live(patience=LONG_PAUSES)
+    await life.run()
+    life.instance.reopen("for a new extension")
+    await life.run()
+    assert (len(life.server.copies.all), life.failures) == (2, [])
+
+
+async def test_only_an_open_connection_is_opened_again(life: Life) -> None:
+    life.instance.reopen("nothing is open")
+    life.server.handlers["initialize"] = never
+    life.instance.start()
+    await life.server.request("initialize")
+    life.instance.reopen("it is being opened")
+    await turns()
+    assert (len(life.server.copies.all), life.states.all) == (1, [STARTING])
 
 
 async def test_a_connection_that_was_to_be_opened_again_and_is_stopped_first_excuses_no_later_end(live: Callable[..., Life]) -> None:

@@ -102,9 +102,17 @@ def test_what_ends_by_itself_is_started_by_the_hub() -> None:
     instance, found = alone()
     with caused_by("person", "tooltray"):
         instance.becomes(S.STARTING, S.STARTING, S.RUNNING, S.RUNNING)
+        instance.becomes(S.RESTARTING, S.STARTING, S.RUNNING)
         instance.becomes(S.RESTARTING, S.STARTING, S.RESTARTING, S.INSTALLING, S.RUNNING)
-    assert told(found) == [("start", "person", "tooltray"), ("start", "hub", "")]
+    assert told(found) == [("start", "person", "tooltray"), ("start", "hub", ""), ("start", "hub", "")]
     assert {event.project for event in found} == {"/p"}
+
+
+def test_a_start_that_takes_several_attempts_has_one_reason() -> None:
+    instance, found = alone()
+    with caused_by("person", "tooltray"):
+        instance.becomes(S.STARTING, S.RESTARTING, S.STARTING, S.RUNNING)
+    assert told(found) == [("start", "person", "tooltray")]
 
 
 def test_what_nobody_uses_is_stopped_also_while_it_starts() -> None:
@@ -119,7 +127,8 @@ def test_what_nobody_uses_is_stopped_also_while_it_starts() -> None:
 def test_a_start_that_fails_is_none() -> None:
     for failed in (S.ERROR, S.NEEDS_SIGN_IN):
         instance, found = alone()
-        instance.becomes(S.STARTING, failed, S.STOPPED)
+        with caused_by("person", "tooltray"):
+            instance.becomes(S.STARTING, failed, S.STOPPED)
         assert told(found) == []
         instance.becomes(S.STARTING, S.RUNNING)
         assert told(found) == [("start", "hub", "")]

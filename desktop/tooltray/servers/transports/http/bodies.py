@@ -127,8 +127,7 @@ def intake(response: ClientResponse, unsent: AllUnsent) -> Iterator[Holds]:
         if size > MAX_SERVER_LINE_BYTES:
             raise ExchangeFailed(f"a message is beyond the limit of {MAX_SERVER_LINE_BYTES:,} bytes")
         account.hold(size if size >= COUNTED_FROM_BYTES else 0)
-        if unsent.is_full:
-            await unsent.room()
+        await unsent.room()
 
     try:
         yield holds

@@ -84,7 +84,7 @@ async def test_a_refused_request_is_sent_again_whole_with_what_was_renewed() -> 
         assert (await get(server.url, access, "POST", large.encode()))[0] == 200
         assert sent(server) == ["Bearer old", "Bearer new"]
         assert server.hits.all[0].raw == server.hits.all[1].raw == large.encode()
-        assert access.refusals == [Refusal(401, 'Bearer error="invalid_token"', "Bearer old")]
+        assert access.refusals == [Refusal(401, 'Bearer error="invalid_token"', "Bearer old", is_second=False)]
 
 
 async def test_it_is_sent_again_once() -> None:
@@ -163,4 +163,4 @@ async def test_who_gives_up_while_something_is_renewed_leaves_no_open_answer() -
 
 
 def test_what_was_sent_does_not_show() -> None:
-    assert "dummy" not in repr(Refusal(401, "Bearer", "Bearer dummy"))
+    assert "dummy" not in repr(Refusal(401, "Bearer", "Bearer dummy", is_second=False))

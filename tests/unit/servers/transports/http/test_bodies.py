@@ -1,7 +1,8 @@
-"""The body of one request on its way out: when the server can have it."""
+"""bodies.py: what the server can have of a request, what waits of a response, and the order of messages."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
 from aiohttp import ClientConnectionResetError
@@ -12,8 +13,8 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_transport import FakeTransport
 
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.protocol.channels import Outgoing
-from tooltray.protocol.unsent import AllUnsent
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES, Outgoing
+from tooltray.protocol.unsent import HUB_BYTES, AllUnsent
 from tooltray.servers.transports.http.bodies import (
     COUNTED_FROM_BYTES,
     INITIALIZED,
@@ -23,7 +24,10 @@ from tooltray.servers.transports.http.bodies import (
     PostOrder,
     RequestBody,
     count_until_done,
+    intake,
+    read_whole,
 )
+from tooltray.servers.transports.http.http_failures import ExchangeFailed
 
 
 def make_writer() -> tuple[StreamWriter, FakeTransport]:
@@ -84,6 +88,52 @@ async def test_a_large_message_counts_as_unsent_until_its_post_has_ended(size: i
     assert unsent.bytes == 0
 
 
+class Response:
+    """Of a server, whose pieces come one after the other."""
+
+    def __init__(self, *pieces: bytes, on_piece: Callable[[], None] = lambda: None) -> None:
+        self._pieces, self._on_piece = pieces, on_piece
+        self.content, self.closed = self, asyncio.Event()
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            self._on_piece()
+            yield piece
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+async def test_a_response_is_read_whole_and_counts_while_it_is_large() -> None:
+    unsent, counted = AllUnsent(), list[int]()
+    pieces = (b"a", b"b" * (COUNTED_FROM_BYTES - 2), b"c", b"d")
+    response: Any = Response(*pieces, on_piece=lambda: counted.append(unsent.bytes))
+    assert await read_whole(response, unsent) == b"".join(pieces)
+    assert (counted, unsent.bytes) == ([0, 0, 0, COUNTED_FROM_BYTES], 0)
+
+
+async def test_a_response_beyond_the_limit_is_refused() -> None:
+    response: Any = Response()
+    with intake(response, AllUnsent()) as holds:
+        await holds(MAX_SERVER_LINE_BYTES)
+        with pytest.raises(ExchangeFailed, match="beyond the limit"):
+            await holds(MAX_SERVER_LINE_BYTES + 1)
+
+
+@in_fake_time
+async def test_while_too_much_waits_a_response_is_not_read_on_and_closed_if_it_goes_on_for_long() -> None:
+    unsent = AllUnsent()
+    others = unsent.of(is_server=False)
+    others.add(HUB_BYTES)
+    response: Any = Response()
+    with intake(response, unsent) as holds:
+        reading = asyncio.ensure_future(holds(COUNTED_FROM_BYTES))
+        await response.closed.wait()
+        assert not reading.done()
+        others.take(HUB_BYTES)
+        await reading
+
+
 class Messages:
     """Messages that arrive when the test lets them."""
 
@@ -100,8 +150,8 @@ class Messages:
 
         return send
 
-    def notify(self, name: str) -> None:
-        self.order.notify(name, self.message(name))
+    def notify(self, name: str) -> asyncio.Task[None]:
+        return self.order.notify(name, self.message(name))
 
     def start(self, name: str) -> asyncio.Task[None]:
         return self.order.start(name, self.message(name))
@@ -162,6 +212,7 @@ async def test_what_is_cancelled_before_its_turn_never_leaves() -> None:
     messages = Messages()
     messages.notify(INITIALIZED)
     messages.start("request").cancel()
+    messages.notify("notification").cancel()
     messages.may_arrive.set()
     await a_moment()
     assert messages.left == [INITIALIZED]

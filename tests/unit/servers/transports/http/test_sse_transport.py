@@ -332,7 +332,7 @@ class Barred(BrokenLater):
     async def header(self) -> str:
         self.asked += 1
         if self.asked > 1:
-            raise NotAuthorized("the sign-in has ended")
+            raise NotAuthorized("the sign-in has ended", is_temporary=False)
         return self.held
 
 
