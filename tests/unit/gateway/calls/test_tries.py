@@ -20,6 +20,7 @@ from tooltray.gateway.calls.own_calls import ToldProgress, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
 from tooltray.protocol.sessions.caller import Session
+from tooltray.records.journal.journal_event import JournalEvent
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}
 
@@ -64,8 +65,11 @@ async def test_a_user_s_own_try_in_the_window_needs_no_approval_and_no_other_way
     async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
         await parts.presenter.start_server("s")
         await parts.tools.published()
+        found: list[JournalEvent] = []
+        parts.bus.subscribe(JournalEvent, found.append)
         with asked_by(_Window()):
             response = await parts.presenter.try_tool("t1", "change_it", {"text": "hello"})
+        assert [event.timings.allowed_by for event in found if event.timings] == ["try"]
         assert (response.outcome, said(response)) == ("ok", "hello")
         assert parts.heard.of(ApprovalAsked) == []
         for asker in (PERSON, UNATTENDED):
