@@ -17,6 +17,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
+from tooltray.foundation.events import KeyringAwaited
 from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.kit.hub_phase import HubPhase
@@ -464,6 +465,9 @@ async def test_while_the_keyring_asks_for_its_password_the_sheet_says_so(theme: 
     async with Desk(Prompting(), theme) as desk:
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
+        await until(lambda: primary(sheet).text() == "Adding…")
+        assert "Unlock your keyring to continue" not in words(sheet)
+        desk.engine.bus.publish(KeyringAwaited(is_awaited=True))
         await until(lambda: "Unlock your keyring to continue" in words(sheet))
         assert "its window may be behind this one" in words(sheet)
         assert primary(sheet).text() == "Adding…"
@@ -477,6 +481,11 @@ async def test_while_the_keyring_asks_for_its_password_the_sheet_says_so(theme: 
 async def test_a_keyring_that_is_open_is_not_spoken_of(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, BLOCK)
+        desk.engine.bus.publish(KeyringAwaited(is_awaited=True))  # of something else
+        await until(lambda: desk.hub.awaits_keyring)
+        assert "Unlock your keyring to continue" not in words(sheet)
+        desk.engine.bus.publish(KeyringAwaited(is_awaited=False))
+        await until(lambda: not desk.hub.awaits_keyring)
         primary(sheet).click()
         await until(lambda: desk.window.sheet is None)
         assert "Unlock your keyring to continue" not in words(sheet)
