@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -16,6 +17,7 @@ from tests.ui.seen import button, control, text_field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.kit.destinations import OpenTool, Servers, TryTool
@@ -133,12 +135,16 @@ async def test_a_page_is_opened_in_the_browser_and_a_question_that_ends_by_itsel
         await until(lambda: not panel.attempt)
 
 
-async def test_a_question_that_nobody_sees_in_place_comes_over_the_window(theme: Theme) -> None:
+async def test_a_question_of_a_call_that_is_given_up_goes_with_it_and_another_one_comes_over_the_window(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel, fake = await running(desk)
         fake.ask(FORM)
         await until(lambda: "Sure?" in words(panel))
+        attempt = panel.attempt
         panel.close_requested.emit()
+        await until(lambda: desk.window.sheet is None and not desk.window.context.attempts.is_shown(attempt))
+        assert desk.window.sheet is None
+        fake.bus.publish(ElicitationAsked(replace(FORM, id="q9", attempt="of a program")))
         await until(lambda: isinstance(desk.window.context.sheets.panel, QuestionPanel))
 
 

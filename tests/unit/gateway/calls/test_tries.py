@@ -13,7 +13,7 @@ from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 from tooltray.consent.approvals.asked_call import project_of
 from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, Person, asked_by
 from tooltray.foundation.errors import Conflict
-from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
+from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ElicitationEnded, ToolCallResult, TryProgressed
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.own_calls import ToldProgress, TriesApi, TryCaller
@@ -171,6 +171,24 @@ async def test_a_question_of_its_server_carries_the_attempt_and_its_answer_goes_
     assert (question.attempt, question.server, question.message) == ("t1", "s", "Who?")
     asking.answer(question.id, "accept", {"name": "Ada"})
     assert said(await running) == "Ada"
+
+
+async def test_a_question_goes_with_the_try_that_is_given_up(parts: HubParts, program: ScriptedServer) -> None:
+    asking = Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=True)
+    tries = TriesApi(calls=parts.own_calls, elicitations=asking, bus=parts.bus, spawn=parts.keeper.spawn)
+
+    async def ask(copy: Any, params: Any) -> Any:
+        if "legacy" in program.eras:
+            copy.server.answer = asyncio.ensure_future(copy.ask("elicitation/create", QUESTION))  # a server that withdraws nothing
+            return await never(copy, params)
+        return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create", "params": QUESTION}}}
+
+    program.calls["get_it"] = ask
+    running = asyncio.ensure_future(tries.try_tool("t1", "get_it", {}))
+    question = (await parts.heard.event(ElicitationAsked)).question
+    await tries.cancel_try("t1")
+    assert (await running).outcome == "cancelled"
+    assert (await parts.heard.event(ElicitationEnded)).id == question.id
 
 
 @pytest.mark.parametrize("has_window", [True, False])
