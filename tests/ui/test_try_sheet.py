@@ -24,6 +24,7 @@ from tooltray.ui.kit.destinations import OpenTool, Servers, TryTool
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.attempts import KEPT, LARGEST_KEPT, Attempt, Attempts, command_of, outcome_words
 from tooltray.ui.tools.try_sheet import TrySheet
+from tooltray.ui.widgets.code_view import DiffView
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "count": {"type": "integer", "default": 2}}, "required": ["path"]}
 GIVEN = '{"path": "/a"}'
@@ -158,6 +159,26 @@ async def test_the_button_that_closes_the_sheet_asks_before_arguments_are_lost(t
         assert panel.isVisible()
         button(sheet, "Discard").click()
         await until(lambda: desk.window.sheet is None)
+
+
+async def test_what_a_call_would_overwrite_is_shown_before_it_is_made(theme: Theme) -> None:
+    fake = engine()
+    fake.disk_diffs["/a.md"] = ("-old", "+new")
+    async with Desk(fake, theme) as desk:
+        panel, _ = await opened(desk, '{"path": "/a.md"}')
+        field = text_field(panel, "path")
+        await until(lambda: "This call overwrites a file. What would change in it:" in words(panel))
+        assert [view.toPlainText() for view in panel.findChildren(DiffView)] == ["- old\n+ new"]
+        QTest.keyClicks(field, "x")
+        await until(lambda: "This call overwrites a file" not in words(panel))
+        assert "What the tool answers appears here." in words(panel)
+        QTest.keyClick(field, Qt.Key.Key_Backspace)
+        await until(lambda: "This call overwrites a file" in words(panel))
+        panel.call()
+        await until(lambda: fake.trying)
+        assert "This call overwrites a file" not in words(panel)
+        fake.finish(response("ok", text("x")))
+        await until(lambda: panel.result.parts and "This call overwrites a file" not in words(panel))
 
 
 async def test_closing_the_sheet_gives_the_call_up(theme: Theme) -> None:
