@@ -23,6 +23,7 @@ TRIED_ELSEWHERE = {
     "set_protocol_log": "unit/logs",
     "get_approval_diff": "unit/approvals",
     "get_approval_form": "unit/approvals",
+    "get_try_diff": "unit/gateway",
 }
 """Verbs that confirm, whose test needs files or records that these tests do not have; where it is."""
 

@@ -72,6 +72,9 @@ class ToolsInMemory(FakePresenter):
         self.trying[attempt] = asyncio.get_running_loop().create_future()
         return await self.trying[attempt]
 
+    def get_try_diff(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        return self.disk_diffs.get(str(arguments.get("path")), ())
+
     def cancel_try(self, attempt: str) -> None:
         self.finish(response("cancelled", None))
 

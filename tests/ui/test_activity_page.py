@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QMouseEvent
 from PySide6.QtTest import QTest
@@ -20,6 +21,7 @@ from tests.ui.seen import cells, control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
 from tooltray.ui.activity.activity_list import FAILED
 from tooltray.ui.activity.activity_page import FIGURES
@@ -27,10 +29,12 @@ from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TOOL, TOUCHED
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenEntry, ServerLog, TryTool
+from tooltray.ui.kit.recording import FOREVER
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticeLine
 from tooltray.ui.widgets.charts import Waterfall
+from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.filter_tabs import FilterTab
 
 
@@ -371,6 +375,50 @@ async def test_what_is_not_kept_is_said_with_the_button_that_keeps_it(theme: The
         (changes,) = [call[1] for call in desk.engine.calls if call[0] == "change_settings"]
         assert changes["activity"]["contents"] is True
         assert changes["activity"]["contentsUntil"] > datetime.now().timestamp() + 3500
+
+
+async def test_a_call_opened_shows_the_change_that_the_user_was_shown_and_its_target_in_full(theme: Theme) -> None:
+    path = "/srv/" + "folder/" * 80 + "a.md"
+    made = entry(1, published="fs_write_file", touched=path, has_contents=True)
+    async with Desk(engine([made, replace(made, id=2, has_contents=False)]), theme) as desk:
+        shown = ActivityDetails(made, ActivityTimes(), arguments="{}", result="{}", allowed_by="person", diff=("-old", "+new"))
+        written(desk).details[1] = shown
+        details = await details_of(desk, 1)
+        change = details.findChild(DiffView)
+        assert isinstance(change, DiffView)
+        assert (change.toPlainText(), change.accessibleName()) == ("- old\n+ new", "The change that you were shown")
+        assert path in words(details)
+        bare = replace(made, id=2, has_contents=False)
+        written(desk).details[2] = replace(shown, arguments="", result="", diff=(), entry=bare)
+        details = await details_of(desk, 2)
+        assert "Not recorded, nor is the change that you were shown." in words(details)
+        assert control(details, "Record for 1 hour")
+
+
+async def test_a_call_that_the_user_made_in_try_says_so(theme: Theme) -> None:
+    async with Desk(engine([entry(1, published="x")]), theme) as desk:
+        written(desk).details[1] = ActivityDetails(entry(1, published="x"), allowed_by="try")
+        assert "You, in Try" in words(await details_of(desk, 1))
+
+
+async def test_while_calls_are_recorded_the_page_shows_it_and_offers_to_stop_it(theme: Theme) -> None:
+    async with Desk(engine([entry(1, published="x")]), theme) as desk:
+        calls = await opened(desk)
+        assert not calls.recording.isVisible()
+        desk.engine.settings = {"activity": {"contents": True, "contentsUntil": time.time() + 600}}
+        desk.engine.bus.publish(ConfigChanged({}, (), mcp_enabled=True))
+        await until(calls.recording.isVisible)
+        assert "Recording until" in words(calls.recording)
+        details = await details_of(desk, 1)
+        assert "Not recorded. This call was made before recording began." in words(details)
+        assert "Record for 1 hour" not in words(details)
+        control(calls, "Stop recording").click()
+        await desk.asked("change_settings", {"activity": {"contents": False, "contentsUntil": None}}, "")
+        await until(lambda: not calls.recording.isVisible())
+        calls.recording.show_until(FOREVER)
+        assert calls.recording.isVisible()
+        calls.recording.show_until(time.time() - 1)
+        assert not calls.recording.isVisible()
 
 
 async def test_an_entry_that_is_gone_is_said_and_the_list_stays(theme: Theme) -> None:

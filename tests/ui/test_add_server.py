@@ -5,6 +5,7 @@ import json
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
@@ -17,8 +18,12 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
+from tooltray.foundation.events import KeyringAwaited
+from tooltray.foundation.snapshots.entries import NewServer
+from tooltray.foundation.snapshots.servers import AccessSnapshot
 from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.add.server_review import candidate_of
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.theme import Theme
@@ -90,7 +95,7 @@ async def test_name_and_start_are_the_person_s(theme: Theme) -> None:
         (None, "npx x", "trusted"),
         ("careful", "npx x", "careful"),
         ("free", "npx x", "free"),
-        ("careful", "https://a.example/mcp", "trusted"),
+        ("trusted", "https://a.example/mcp", "trusted"),
         (None, "vscode:mcp/install?%7B%22name%22%3A%22a%22%2C%22command%22%3A%22npx%22%7D", "careful"),
         (None, '{"a": {"command": "x", "autoApprove": ["write"], "callRules": [{"tool": "t"}]}}', "trusted"),
         (None, '{"a": {"command": "x", "confinement": "own"}}', "careful"),
@@ -118,6 +123,24 @@ async def test_where_there_is_no_sandbox_careful_becomes_trusted_and_the_sheet_s
         await until(lambda: "Careful is not possible: it cannot be sandboxed on this computer." in words(sheet))
         primary(sheet).click()
         await desk.asked("add_mcp_server", "docker", {"command": "docker", "args": ["run", "x"]}, True, "trusted")
+
+
+async def test_a_server_with_a_url_says_why_it_is_trusted_where_careful_is_the_default(theme: Theme) -> None:
+    fake = FakePresenter()
+    fake.settings = {"newServers": "careful"}
+    async with Desk(fake, theme) as desk:
+        sheet = panel(desk, "https://a.example/mcp")
+        text = "Careful is not possible: Tooltray does not start a server with a URL, so it cannot sandbox it."
+        await until(lambda: text in words(sheet))
+        assert sheet.new_servers()[0].access == "trusted"
+
+
+def test_a_found_server_with_a_url_says_why_it_is_trusted() -> None:
+    access = AccessSnapshot("trusted", ("trusted", "free"), "reads")
+    far = NewServer("far", {"url": "https://a.example/mcp"}, url="https://a.example/mcp", access=access)
+    assert candidate_of(far).is_lacking
+    assert not candidate_of(replace(far, access=replace(access, choice="free"))).is_lacking
+    assert not candidate_of(replace(far, url="", command=("x",))).is_lacking
 
 
 async def test_what_it_may_do_can_be_chosen_before_it_is_added(theme: Theme) -> None:
@@ -464,6 +487,9 @@ async def test_while_the_keyring_asks_for_its_password_the_sheet_says_so(theme: 
     async with Desk(Prompting(), theme) as desk:
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
+        await until(lambda: primary(sheet).text() == "Adding…")
+        assert "Unlock your keyring to continue" not in words(sheet)
+        desk.engine.bus.publish(KeyringAwaited(is_awaited=True))
         await until(lambda: "Unlock your keyring to continue" in words(sheet))
         assert "its window may be behind this one" in words(sheet)
         assert primary(sheet).text() == "Adding…"
@@ -477,6 +503,11 @@ async def test_while_the_keyring_asks_for_its_password_the_sheet_says_so(theme: 
 async def test_a_keyring_that_is_open_is_not_spoken_of(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, BLOCK)
+        desk.engine.bus.publish(KeyringAwaited(is_awaited=True))  # of something else
+        await until(lambda: desk.hub.awaits_keyring)
+        assert "Unlock your keyring to continue" not in words(sheet)
+        desk.engine.bus.publish(KeyringAwaited(is_awaited=False))
+        await until(lambda: not desk.hub.awaits_keyring)
         primary(sheet).click()
         await until(lambda: desk.window.sheet is None)
         assert "Unlock your keyring to continue" not in words(sheet)

@@ -1,6 +1,8 @@
 """What a scan of this computer finds of AI clients is shown; connecting, disconnecting and undoing change files after a preview."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import NoReturn
 
 import pytest
 from msgspec.structs import replace
@@ -16,6 +18,7 @@ from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import KeyringAwaited
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.clients.client_files import EditsSheet, diff_lines
 from tooltray.ui.clients.client_rows import ClientRow
@@ -108,6 +111,29 @@ async def test_nobody_here_leads_to_the_entry_for_other_clients(theme: Theme) ->
         assert "No supported client found" in words(page)
         next(each for each in page.findChildren(Beginning) if each.isVisible()).click()
         assert asked == [True]
+
+
+async def test_while_connecting_waits_for_the_keyring_the_sheet_says_so(theme: Theme) -> None:
+    go_on = asyncio.Event()
+
+    async def hang(edits: Mapping[str, str]) -> NoReturn:
+        await go_on.wait()
+        raise TooltrayError("The keyring is locked")
+
+    fake = engine()
+    fake.apply_client_edits = hang  # type: ignore[assignment, method-assign]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        press(page, "claude-code")
+        panel = await edits(desk)
+        control(panel, "Connect").click()
+        await until(lambda: control(panel, "Writing…"))
+        assert "Unlock your keyring to continue" not in words(panel)
+        fake.bus.publish(KeyringAwaited(is_awaited=True))
+        await until(lambda: "Unlock your keyring to continue" in words(panel))
+        go_on.set()
+        await until(lambda: "The keyring is locked" in words(panel))
+        assert "Unlock your keyring to continue" not in words(panel)
 
 
 async def test_connecting_shows_what_changes_and_changes_only_what_is_ticked(theme: Theme) -> None:

@@ -16,7 +16,7 @@ from tests.ui.seen import cells, control, field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import ImportProgressed
+from tooltray.foundation.events import ImportProgressed, KeyringAwaited
 from tooltray.foundation.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.clients.import_sheet import ImportSheet
@@ -203,6 +203,7 @@ async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -
         await until(lambda: asked)
         assert "Importing 2 servers…" in words(panel)
         fake.bus.publish(ImportProgressed(0, 2, "", "unlocking"))
+        fake.bus.publish(KeyringAwaited(is_awaited=True))
         await until(lambda: "If it asks for its password, answer there; its window may be behind this one." in words(panel))
         fake.bus.publish(ImportProgressed(1, 2, "github", "failed"))
         outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Imported servers")

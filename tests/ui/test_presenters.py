@@ -18,6 +18,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import (
     ClientListUpdated,
     ConfigChanged,
+    KeyringAwaited,
     ProblemReported,
     ServerChanged,
     ServerRemoved,
@@ -243,6 +244,7 @@ def test_a_changed_server_keeps_its_place() -> None:
         (ServerRemoved("a"), "servers", (BUILTIN,)),
         (SessionsChanged(7), "session_count", 7),
         (ConfigChanged({}, (), False), "is_paused", True),
+        (KeyringAwaited(is_awaited=True), "awaits_keyring", True),
         (ServerStarted("a"), "notices", (Problem("old"),)),
     ],
 )

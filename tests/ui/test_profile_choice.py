@@ -76,6 +76,14 @@ def test_a_server_of_which_no_tool_is_taken_is_not_ticked() -> None:
     assert choice.settings("") == {"servers": ["files", "web"], "tools": {"files": ["read"]}}
 
 
+def test_what_comes_with_tooltray_stands_last_under_a_name_that_no_server_of_the_user_has() -> None:
+    choice = profile_choice(None, [BUILTIN, *SERVERS])
+    choice.list_tools([tool("list_servers", "hub"), *TOOLS])
+    shown = choices(choice, (), [], {"hub": "what the server says"})
+    assert [line.name for line in shown] == ["files", "web", "Tooltray's own tools"]
+    assert (shown[-1].text, shown[-1].is_on) == ("Every profile has them: with them, models report to you.", True)
+
+
 def test_what_comes_with_tooltray_is_ticked_until_its_tools_are_left_out() -> None:
     choice = profile_choice(None, [*SERVERS, BUILTIN])
     choice.list_tools([*TOOLS, tool("list_servers", "hub"), tool("server_status", "hub")])

@@ -14,6 +14,7 @@ from tests.ui.seen import button, cells, control, drawn, field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import KeyringAwaited
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.settings.secret_entry import SecretEntry
 from tooltray.ui.settings.secret_sheets import SecretDetailsSheet
@@ -214,6 +215,7 @@ async def test_a_keyring_that_asks_holds_nothing_up_and_what_was_typed_stays_if_
         field(entry, "Value of git/KEY").setText("dummy")
         control(entry, "Store").click()
         assert not control(entry, "Store").isEnabled()
+        fake.bus.publish(KeyringAwaited(is_awaited=True))
         await until(lambda: "Unlock your keyring to continue" in drawn(entry))
         desk.window.open_page("servers")
         assert desk.page.isVisible()

@@ -17,7 +17,7 @@ from tests.fakes.server_snapshots import BUILTIN, server, tool
 from tests.ui.seen import cells, control, drawn
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
@@ -150,6 +150,13 @@ def test_a_card_says_what_a_sleeping_server_waits_for(make_card: MakeCard) -> No
 def test_a_slow_start_says_so_on_the_card(make_card: MakeCard) -> None:
     card = make_card(server("a", ServerState.STARTING, detail="Slow: no answer for 45 s"))
     assert "Slow: no answer for 45 s" in drawn(card)
+
+
+def test_a_start_that_waits_for_the_keyring_says_so_on_the_card(make_card: MakeCard) -> None:
+    for state in (ServerState.STARTING, ServerState.INSTALLING):
+        shown = drawn(make_card(server("a", state, detail=AWAITS_KEYRING)))
+        assert "Unlock your keyring to continue" in shown
+        assert "Waiting for the server" not in shown
 
 
 def test_a_remote_server_s_card_names_its_host(make_card: MakeCard) -> None:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -16,12 +17,14 @@ from tests.ui.seen import button, control, text_field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.kit.destinations import OpenTool, Servers, TryTool
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.attempts import KEPT, LARGEST_KEPT, Attempt, Attempts, command_of, outcome_words
 from tooltray.ui.tools.try_sheet import TrySheet
+from tooltray.ui.widgets.code_view import DiffView
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "count": {"type": "integer", "default": 2}}, "required": ["path"]}
 GIVEN = '{"path": "/a"}'
@@ -133,12 +136,16 @@ async def test_a_page_is_opened_in_the_browser_and_a_question_that_ends_by_itsel
         await until(lambda: not panel.attempt)
 
 
-async def test_a_question_that_nobody_sees_in_place_comes_over_the_window(theme: Theme) -> None:
+async def test_a_question_of_a_call_that_is_given_up_goes_with_it_and_another_one_comes_over_the_window(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel, fake = await running(desk)
         fake.ask(FORM)
         await until(lambda: "Sure?" in words(panel))
+        attempt = panel.attempt
         panel.close_requested.emit()
+        await until(lambda: desk.window.sheet is None and not desk.window.context.attempts.is_shown(attempt))
+        assert desk.window.sheet is None
+        fake.bus.publish(ElicitationAsked(replace(FORM, id="q9", attempt="of a program")))
         await until(lambda: isinstance(desk.window.context.sheets.panel, QuestionPanel))
 
 
@@ -152,6 +159,26 @@ async def test_the_button_that_closes_the_sheet_asks_before_arguments_are_lost(t
         assert panel.isVisible()
         button(sheet, "Discard").click()
         await until(lambda: desk.window.sheet is None)
+
+
+async def test_what_a_call_would_overwrite_is_shown_before_it_is_made(theme: Theme) -> None:
+    fake = engine()
+    fake.disk_diffs["/a.md"] = ("-old", "+new")
+    async with Desk(fake, theme) as desk:
+        panel, _ = await opened(desk, '{"path": "/a.md"}')
+        field = text_field(panel, "path")
+        await until(lambda: "This call overwrites a file. What would change in it:" in words(panel))
+        assert [view.toPlainText() for view in panel.findChildren(DiffView)] == ["- old\n+ new"]
+        QTest.keyClicks(field, "x")
+        await until(lambda: "This call overwrites a file" not in words(panel))
+        assert "What the tool answers appears here." in words(panel)
+        QTest.keyClick(field, Qt.Key.Key_Backspace)
+        await until(lambda: "This call overwrites a file" in words(panel))
+        panel.call()
+        await until(lambda: fake.trying)
+        assert "This call overwrites a file" not in words(panel)
+        fake.finish(response("ok", text("x")))
+        await until(lambda: panel.result.parts and "This call overwrites a file" not in words(panel))
 
 
 async def test_closing_the_sheet_gives_the_call_up(theme: Theme) -> None:

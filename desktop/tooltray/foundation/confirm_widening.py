@@ -117,6 +117,7 @@ class Unattended(Person):
 PERSON, UNATTENDED = Person(), Unattended()
 YES_TO_CALLS = Phrase("Allowing tool calls")  # in a Wish that widens approvals
 OTHER_WORDS = Phrase("Showing a tool in other words")  # a model may take it for another one
+OVERWRITTEN = Phrase("Reading a file that a call would overwrite")
 _NO_CALL: tuple[str, Mapping[str, object]] = ("", {})
 _asker: ContextVar[Asker] = ContextVar("asker", default=UNATTENDED)
 _call: ContextVar[tuple[str, Mapping[str, object]]] = ContextVar("call", default=_NO_CALL)

@@ -267,7 +267,18 @@ class SecretsChanged(Event, frozen=True):
     backend: str
 
 
-FOR_THE_WINDOW: tuple[type[Event], ...] = (HttpAddressChanged, SecretsChanged, ConfirmationAsked, ConfirmationEnded)
+class KeyringAwaited(Event, frozen=True):
+    """The system's keyring keeps a call waiting, so it probably shows its own prompt; or no call waits any more. For the engine
+    and the window, as SecretsChanged.
+
+    Attributes:
+        is_awaited: published again for each further call that waits; False: all of them have ended.
+    """
+
+    is_awaited: bool
+
+
+FOR_THE_WINDOW: tuple[type[Event], ...] = (HttpAddressChanged, SecretsChanged, KeyringAwaited, ConfirmationAsked, ConfirmationEnded)
 """What it hears of besides EVENTS, and no other program."""
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,

@@ -9,7 +9,7 @@ from PySide6.QtCore import QDate, QLocale
 
 from tooltray.foundation.errors import SECRET_MISSING, Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import many, say, tr
@@ -88,6 +88,8 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         case ServerState.RESTARTING:
             problem = server.problem or Problem(tr("Restarting…"))  # by a person, or for a session of its own that has expired
             return Foot(action, title(problem), detail, explanation=whole(problem))
+        case ServerState.STARTING | ServerState.INSTALLING if server.detail == AWAITS_KEYRING:
+            return Foot(action, detail, answer_prompt(), explanation=answer_prompt())
         case ServerState.INSTALLING:
             return Foot(action, tr("Downloading packages…"), detail or tr("Only the first start takes this long."))
         case ServerState.STARTING:
@@ -97,6 +99,11 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         case ServerState.STOPPED:
             stays = "" if server.is_disabled else tr("It stays stopped until you start it, also when Tooltray restarts.")
             return Foot(action, stopped(server, now), explanation=stays)
+
+
+def answer_prompt() -> str:
+    """Returns where the prompt of the keyring is to be looked for."""
+    return tr("If it asks for its password, answer there; its window may be behind this one.")
 
 
 def missing_secret(problem: Problem | None) -> str:

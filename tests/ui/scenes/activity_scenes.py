@@ -122,6 +122,14 @@ async def activity_small(theme: Theme) -> Shot:
     return await activity(theme, (900, 600))
 
 
+CHANGE = (
+    " def total(lines):",
+    "-    total = sum(lines)",
+    "+    total = sum(line.net for line in lines if not line.is_cancelled)",
+    "     return round(total, 2)",
+)
+
+
 async def activity_call(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     shot = await activity(theme, size)
     called = _engine(shot).journal[-1]
@@ -130,7 +138,7 @@ async def activity_call(theme: Theme, size: tuple[int, int] | None = None) -> Sh
     result = {"content": [{"type": "text", "text": "Applied 1 edit to src/billing/invoice.py"}], "isError": False}
     full = replace(called, duration_s=4.2129, argument_bytes=220, result_bytes=640, tokens=16, has_contents=True)
     _engine(shot).details[called.id] = ActivityDetails(
-        full, times, json.dumps(arguments), json.dumps(result), allowed_by="person", trace_id=TRACE
+        full, times, json.dumps(arguments), json.dumps(result), allowed_by="person", trace_id=TRACE, diff=CHANGE
     )
     return await _entry(shot, called.id)
 
@@ -201,7 +209,9 @@ async def activity_waiting(theme: Theme, size: tuple[int, int] | None = None) ->
             str(number), "filesystem", tool, "claude-code", "write", arguments, "it writes", ends_at, choices, warnings=warnings
         )
         shot.desk.engine.ask_approval(request)
-    await until(shot.desk.activity.calls.waiting.isVisible)
+    _engine(shot).settings = {"activity": {"contents": True, "contentsUntil": time.time() + 1800}}
+    shot.desk.activity.calls.look_again()
+    await until(lambda: shot.desk.activity.calls.waiting.isVisible() and shot.desk.activity.calls.recording.isVisible())
     return shot
 
 

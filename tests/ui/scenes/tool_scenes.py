@@ -1,5 +1,6 @@
 """Scenes of the page of tools: the table, a tool in full, many at once, trying one, prompts and resources."""
 
+import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from tooltray.ui.kit.destinations import OpenTool, Servers, ToolsOf, TryTool
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.all_tools_tab import PROMPTS, RESOURCES
 from tooltray.ui.tools.try_sheet import TrySheet
+from tooltray.ui.widgets.code_view import DiffView
 
 NOW = time.time()
 SERVERS = [
@@ -246,6 +248,17 @@ async def try_json(theme: Theme) -> Shot:
     return shot
 
 
+async def try_overwrite(theme: Theme) -> Shot:
+    """A file would be overwritten by the call, as the approval of a client's call shows it."""
+    desk = await opened(theme)
+    lines = (" # Plan", "-Ship in May", "+Ship in June, once the invoices of the last quarter are through", " ")
+    desk.engine.disk_diffs["/home/ana/plan.md"] = lines
+    desk.window.go(TryTool("edit_file", json.dumps({"path": "/home/ana/plan.md"})))
+    await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
+    await until(lambda: desk.window.findChild(DiffView))
+    return Shot(desk)
+
+
 async def try_running(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     shot = await trying(theme, size, FILLED_TEXT)
     panel, fake = panel_of(shot), fake_of(shot)
@@ -375,6 +388,7 @@ SCENES = (
     try_form,
     try_faults,
     try_json,
+    try_overwrite,
     try_running,
     try_question,
     try_result,

@@ -17,6 +17,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import (
     ClientListUpdated,
     EventBus,
+    KeyringAwaited,
     ServerChanged,
     ServerStarted,
     ServerStatusChanged,
@@ -155,8 +156,9 @@ class HubSnapshots:
         self._config, self._servers, self._snapshots = config, servers, snapshots
         self._proposals, self._notices, self._pauses = proposals, notices, pauses
         self._started_at = Moment()
-        self._session_count = 0
+        self._session_count, self._awaits_keyring = 0, False
         bus.subscribe(SessionsChanged, self._on_sessions_changed)
+        bus.subscribe(KeyringAwaited, self._on_keyring_awaited)
 
     def now(self) -> HubSnapshot:
         return HubSnapshot(
@@ -169,10 +171,14 @@ class HubSnapshots:
             notices=tuple(self._notices),
             paused_until=self._pauses.until,
             secret_backend=self._config.settings.secrets.backend or "keyring",
+            awaits_keyring=self._awaits_keyring,
         )
 
     def _on_sessions_changed(self, event: SessionsChanged) -> None:
         self._session_count = event.session_count
+
+    def _on_keyring_awaited(self, event: KeyringAwaited) -> None:
+        self._awaits_keyring = event.is_awaited
 
 
 def problems_of_settings(settings: Settings) -> Iterator[Problem]:

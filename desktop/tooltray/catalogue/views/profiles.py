@@ -159,7 +159,9 @@ class Profiles:
         await self._config.change_server(server, tool_overrides=None if now == file.entry.config.tool_overrides else now)
 
     def _tool_count(self, profile: ProfileSettings) -> int:
-        return sum(_includes(profile, route.server, route.definition.name) for route in self._tools.all_routes())
+        """Returns how many tools of the user's servers a profile has; the hub's own are not counted, since every profile has them."""
+        routes = (route for route in self._tools.all_routes() if route.server != HUB)
+        return sum(_includes(profile, route.server, route.definition.name) for route in routes)
 
     def _oddities(self, profile: ProfileSettings) -> Iterator[str]:
         servers = self._tools.server_names

@@ -42,6 +42,7 @@ _ALLOWED = {
     "grant": Phrase("an earlier approval"),
     "person": Phrase("your approval"),
     "edited": Phrase("your approval, with arguments that you changed"),
+    "try": Phrase("you, in Try"),
 }
 KINDS = ("call", "question", "approval", "start", "stop", "failure")
 ROWS = 50

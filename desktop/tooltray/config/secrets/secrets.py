@@ -26,13 +26,14 @@ from tooltray.config.secrets.vaults import (
     missing,
 )
 from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
-from tooltray.foundation.events import EventBus, SecretsChanged
+from tooltray.foundation.events import EventBus, KeyringAwaited, SecretsChanged
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 
 CALL_TIMEOUT_S = 60.0  # enough time to type a password into the system's prompt
 HANGING_TIMEOUT_S = 3.0  # while a call that timed out still blocks the backend: a verb with many secrets must not wait for each of them
+PROMPT_AFTER_S = 0.7  # an open keyring answers within some milliseconds; one that takes longer probably shows a prompt
 LIST_TIMEOUT_S = 3.0  # the user looks at a list; if a prompt blocks the backend, the list at least shows that
 UNDO_S = 30.0  # for this time a removed value stays in memory; the window offers to restore it for 8 s
 BACKUP_SECRET = "tooltray-backups"  # encrypts copies of AI clients' files; Tooltray's own, which no server uses
@@ -97,6 +98,7 @@ class SecretStore:
         self._known: frozenset[str] = frozenset()
         self._hidden: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # by owner: its values, and those before them
         self._removed: dict[str, _Removed] = {}
+        self._late = set[object]()  # calls that the keyring keeps waiting
         self.use(kind)
 
     @property
@@ -130,7 +132,7 @@ class SecretStore:
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
         """
         try:
-            return await self._worker("keyring").run(lambda: self._foreign.read(service, name), timeout_s=self._timeout_s)
+            return await self._call("keyring", lambda: self._foreign.read(service, name), self._timeout_s)
         except TimeoutError:
             raise self._no_answer(self._timeout_s) from None
 
@@ -245,7 +247,7 @@ class SecretStore:
     async def _run(self, call: Callable[[Vault], T], *, timeout_s: float | None = None, is_read: bool = False) -> T:
         kind, timeout_s = self._kind, timeout_s or self._timeout_s
         try:
-            result = await self._worker(kind).run(lambda: call(self._vault(kind)), timeout_s=timeout_s)
+            result = await self._call(kind, lambda: call(self._vault(kind)), timeout_s)
         except TimeoutError:
             error = self._no_answer(timeout_s)
             self._note(kind, error.problem)
@@ -256,6 +258,25 @@ class SecretStore:
         if result or not is_read or kind != "file":  # a file that is not made yet is empty, also without a passphrase
             self._note(kind, None)
         return result
+
+    async def _call(self, kind: SecretBackend, call: Callable[[], T], timeout_s: float) -> T:
+        """Runs a call in a backend's thread. Publishes meanwhile if the keyring keeps it waiting."""
+        worker = self._worker(kind)
+        if kind != "keyring":
+            return await worker.run(call, timeout_s=timeout_s)
+        late = asyncio.get_running_loop().call_later(PROMPT_AFTER_S, self._on_late, call)
+        try:
+            return await worker.run(call, timeout_s=timeout_s)
+        finally:
+            late.cancel()
+            if call in self._late:
+                self._late.remove(call)
+                if not self._late:
+                    self._bus.publish(KeyringAwaited(is_awaited=False))
+
+    def _on_late(self, call: object) -> None:
+        self._late.add(call)
+        self._bus.publish(KeyringAwaited(is_awaited=True))
 
     def _worker(self, kind: SecretBackend) -> "SecretWorker":
         return self._workers.setdefault(kind, SecretWorker())

@@ -10,6 +10,7 @@ from tooltray.consent.approvals.edited_call import changed_names
 from tooltray.consent.approvals.grants import end_of
 from tooltray.consent.approvals.rule_words import words
 from tooltray.foundation.confirm_widening import (
+    OVERWRITTEN,
     YES_TO_CALLS,
     check_unchanged,
     confirm_answer,
@@ -74,7 +75,7 @@ class ApprovalsApi:
         Raises:
             Denied: the caller is not the user.
         """
-        await confirm_reading(Phrase("Reading a file that a call would overwrite"))
+        await confirm_reading(OVERWRITTEN)
         return await self._approvals.disk_diff(id)
 
     @verb("window")

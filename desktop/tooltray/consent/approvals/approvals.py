@@ -50,7 +50,7 @@ from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once, with_membe
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.caller import Question as ClientQuestion
 from tooltray.protocol.sessions.caller import lacking
-from tooltray.protocol.sessions.exchange import FROM_EDIT, FROM_PERSON, Exchange
+from tooltray.protocol.sessions.exchange import FROM_EDIT, FROM_PERSON, FROM_TRY, Exchange
 from tooltray.records import audit_trail
 from tooltray.records.audit_trail import AuditTrail
 from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
@@ -97,7 +97,7 @@ class Approvals:
         if self._is_paused():
             return paused()
         if _is_users_own(exchange):
-            exchange.timings.allowed_by = FROM_PERSON
+            exchange.timings.allowed_by = FROM_TRY
             return None
         request, head = exchange.request, exchange.head
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the user has read
@@ -219,10 +219,12 @@ class Approvals:
         while same := self._pending.same(call):
             answer = await same.wait()
             if answer not in (ONCE, WITHDRAWN) and same.subject.asked == call.asked:  # else it is for one of the equal calls
+                call.timings.diff = same.subject.timings.diff
                 return answer, call
         if not self._pending.has_room(call.route.server):
             return TOO_MANY, call
         question = self._pending.ask(call, before)
+        call.timings.diff = question.view.diff
         current_asker().on_asked(LONGEST_WAIT_S)
         asking = self._spawn(self._ask(question, asked), name=f"approval {call.route.server}") if asked else None
         try:
@@ -308,8 +310,11 @@ class Approvals:
 
     async def disk_diff(self, id: str) -> tuple[str, ...]:
         """Implements ApprovalsApi.get_approval_diff."""
-        found = self._pending.find(id)
-        return await self._snapshots.disk_diff(found.subject) if found else ()
+        if (found := self._pending.find(id)) is None:
+            return ()
+        lines = await self._snapshots.disk_diff(found.subject)
+        found.subject.timings.diff = lines or found.view.diff
+        return lines
 
     async def answer(self, id: str, answer: str, arguments: JsonMapping | None = None) -> None:
         """Implements ApprovalsApi.answer_approval."""
@@ -334,6 +339,8 @@ class Approvals:
         """
         call, view = await self._edited(question, None if answer == REFUSE else arguments)
         _check_answer(question, view, answer)
+        if call is not question.subject:
+            call.timings.diff = view.diff
         is_waiting = question.kind is CALL
         if not is_waiting and answer != REFUSE and (id := self._pending.refresh(question)) != question.id:
             hint = f"Review it again: tooltray approve {id}" if id else "It runs without asking now: call again."

@@ -15,7 +15,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol.envelope import NOTHING
 from tooltray.protocol.eras import named_once
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.sessions.exchange import CallTimings, Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 
 READ_BELOW_BYTES = 262_144  # of larger arguments only the beginning is shown: reading them would block the loop
@@ -36,6 +36,7 @@ class AskedCall(msgspec.Struct, frozen=True):
         project: the folder on which the session works, if that is known.
         params: of the `tools/call`.
         asked: the client's own arguments, if the user has changed them; None: they are unchanged.
+        timings: the call's record, which gets the change that the user is shown.
         current: the same tool as it is defined now, as far as known; None if the tool is not offered any more.
         confirmed: the same tool as its server defines it now; starts the server if need be, and raises TooltrayError if it does not answer.
     """
@@ -51,6 +52,7 @@ class AskedCall(msgspec.Struct, frozen=True):
     confirmed: Callable[[], Coroutine[object, None, Route | None]]
     params: Raw = NOTHING
     asked: Raw | None = None
+    timings: CallTimings = msgspec.field(default_factory=CallTimings)
 
     @property
     def same_in_session(self) -> tuple[str, ...]:
@@ -107,7 +109,8 @@ def asked_call(
     """Makes an AskedCall. The client's name is from the session's state, or else from its records."""
     state, arguments = exchange.session.state, opened(exchange.request.params).get("arguments", NOTHING)
     name, digest = state.client or exchange.client, _digest(bytes(arguments))
-    return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed, exchange.request.params)
+    params, timings = exchange.request.params, exchange.timings
+    return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed, params, timings=timings)
 
 
 def project_of(state: SessionState) -> str:

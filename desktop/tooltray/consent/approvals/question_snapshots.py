@@ -128,10 +128,19 @@ class QuestionSnapshots:
         Only for the user's eyes: the path is the model's choice, and the file may be any.
         """
         _text, arguments, _warnings = read_arguments(call.arguments)
-        server, path = self._servers.find(call.route.server), overwritten_file(arguments)
-        if server is None or not path or is_remote(server.config.transport):
+        return await self.file_diff(call.route.server, arguments, call.project)
+
+    async def file_diff(self, server: str, arguments: object, project: str) -> tuple[str, ...]:
+        """Does the same as `disk_diff` for a call that is not made yet.
+
+        Args:
+            arguments: of the call, as Python values.
+            project: where a relative path begins; empty: in the user's home folder.
+        """
+        found, path = self._servers.find(server), overwritten_file(arguments)
+        if found is None or not path or is_remote(found.config.transport):
             return ()
-        text = await finish_in_thread(_text_at, call.project or self._home, path)
+        text = await finish_in_thread(_text_at, project or self._home, path)
         return of_file(cast(JsonMapping, arguments), text, self._masked) if text is not None else ()
 
 

@@ -126,7 +126,10 @@ class ActivityDetails(msgspec.Struct, frozen=True):
         arguments: JSON, masked; empty: not stored.
         result: the result object or the error as JSON, masked; empty: not stored.
         is_cut: the limit cut one of them, so that it is only a part of the JSON.
-        allowed_by: what allowed a call: "rules", "grant", "person", or "edited": the user, who has changed the arguments; empty: not known.
+        diff: what the call would change, as the user saw it when the call asked: lines that begin with "+", "-" or " ", masked; empty: not
+            stored, or not shown to the caller: only the window gets it.
+        allowed_by: what allowed a call: "rules", "grant", "person", "edited": the user, who has changed the arguments, or "try": the user
+            made the call in the window; empty: not known.
         trace_id: of the trace that the client gave for a call: 32 hexadecimal digits; empty: the client gave none.
         trace_context: JSON: the client's `traceparent`, `tracestate` and `baggage`, as far as it gave them, masked.
     """
@@ -139,6 +142,7 @@ class ActivityDetails(msgspec.Struct, frozen=True):
     allowed_by: str = ""
     trace_id: str = ""
     trace_context: str = ""
+    diff: tuple[str, ...] = ()
 
 
 class ActivityFilter(msgspec.Struct, frozen=True):

@@ -62,7 +62,7 @@ class ProfileSnapshot(msgspec.Struct, frozen=True):
     servers: tuple[str, ...] | None  # None: all
     tools: Mapping[str, tuple[str, ...]]  # by server, the only ones of it; names are the server's own
     description: str = ""
-    tool_count: int = 0  # offered through it now
+    tool_count: int = 0  # of the user's servers, offered through it now
     skills: Mapping[str, tuple[str, ...]] = {}  # by server, the only skills of it
 
 

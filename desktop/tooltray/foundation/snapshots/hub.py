@@ -18,6 +18,7 @@ class HubSnapshot(msgspec.Struct, frozen=True):
     notices: tuple[Problem, ...] = ()  # what was wrong with the settings, and what was done about it
     paused_until: float = 0.0  # unix seconds; 0: until it is resumed, or it is not paused
     secret_backend: str = "keyring"  # where secrets are kept: "keyring", "file" or "memory"
+    awaits_keyring: bool = False  # the system's keyring keeps a call waiting, probably with a prompt
 
 
 class EnvironmentVariable(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.verbs import JsonMapping
 
@@ -26,6 +27,9 @@ class ServerState(Enum):
     NEEDS_SIGN_IN = "needs_sign_in"  # it runs elsewhere and wants the person to sign in
     ERROR = "error"  # given up until the user acts
 
+
+AWAITS_KEYRING = Phrase("Unlock your keyring to continue")
+"""The detail of a server that starts and waits for its secrets."""
 
 MENDED, LEFT_OUT = "mended", "left_out"
 """Codes of what is wrong with a definition: AI clients get it mended, or no list of all servers has it."""

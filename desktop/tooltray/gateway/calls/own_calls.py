@@ -12,7 +12,8 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.foundation.confirm_widening import with_current_asker
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
+from tooltray.foundation.confirm_widening import OVERWRITTEN, confirm_reading, with_current_asker
 from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import EventBus, TryProgressed
 from tooltray.foundation.phrases import Phrase
@@ -206,8 +207,11 @@ class TriesApi:
     carry it.
     """
 
-    def __init__(self, *, calls: OwnCalls, elicitations: Elicitations, bus: EventBus, spawn: Spawn) -> None:
-        self._calls, self._elicitations, self._bus, self._spawn = calls, elicitations, bus, spawn
+    def __init__(
+        self, *, calls: OwnCalls, elicitations: Elicitations, question_snapshots: QuestionSnapshots, bus: EventBus, spawn: Spawn
+    ) -> None:
+        self._calls, self._elicitations, self._snapshots = calls, elicitations, question_snapshots
+        self._bus, self._spawn = bus, spawn
         self._running: dict[str, asyncio.Task[MCPToolResponse | TooltrayError]] = {}
 
     @verb("call")
@@ -242,6 +246,19 @@ class TriesApi:
         if isinstance(outcome, TooltrayError):
             raise outcome
         return outcome
+
+    @verb("window")
+    async def get_try_diff(self, name: str, arguments: JsonMapping) -> tuple[str, ...]:
+        """Returns what a try would change in the file on disk that it overwrites, as `get_approval_diff` does of a waiting call.
+
+        Args:
+            name: as AI clients see the tool.
+
+        Raises:
+            Denied: the caller is not the user.
+        """
+        await confirm_reading(OVERWRITTEN)
+        return await self._snapshots.file_diff(self._calls.server_of(name), arguments, "")
 
     @verb("call")
     async def cancel_try(self, attempt: str) -> None:

@@ -15,7 +15,7 @@ from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Era, Head
 from tooltray.protocol.sessions.caller import Caller, Session
 
-FROM_RULES, FROM_GRANT, FROM_PERSON, FROM_EDIT = "rules", "grant", "person", "edited"
+FROM_RULES, FROM_GRANT, FROM_PERSON, FROM_EDIT, FROM_TRY = "rules", "grant", "person", "edited", "try"
 
 
 _RUN, _numbers = secrets.token_hex(6), itertools.count(1)
@@ -36,7 +36,9 @@ class CallTimings:
         called_at: when the handling of a tool call began.
         answered_at: when there was a reply; None: not yet.
         sent_at: when the reply went to the client; None: not yet, or to no outside client.
-        allowed_by: what approved it: FROM_RULES, FROM_GRANT, FROM_PERSON, or FROM_EDIT with arguments of the user; empty: nothing.
+        allowed_by: what approved it: FROM_RULES, FROM_GRANT, FROM_PERSON, FROM_EDIT with arguments of the user, or FROM_TRY: the user
+            made the call in the window; empty: nothing.
+        diff: what the call would change, in lines, as the user has seen it; empty: the user has seen no change.
         turn_s: how long it waited for its turn, because of its server's limits.
         waits_for: "server", "person", "start" or "turn".
         before: while it waits for its turn, returns how many calls come first.
@@ -51,6 +53,7 @@ class CallTimings:
         "before",
         "called_at",
         "cut_from",
+        "diff",
         "id",
         "outcome",
         "person_s",
@@ -75,6 +78,7 @@ class CallTimings:
         self.waits_for = "server"
         self.cut_from, self.turn_s = 0, 0.0
         self.before: Callable[[], int] = _none
+        self.diff: tuple[str, ...] = ()
 
     def named(self) -> str:
         """Returns the id, and makes one first if necessary; no other call of any hub gets the same id."""

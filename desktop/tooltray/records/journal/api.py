@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 
 import msgspec
 
-from tooltray.foundation.confirm_widening import confirm_widening
+from tooltray.foundation.confirm_widening import confirm_widening, current_asker
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import ActivityWritten, EventBus
 from tooltray.foundation.files.atomic_file import replace
@@ -68,7 +68,7 @@ class ActivityApi:
 
     @verb("manage")
     async def get_activity_entry(self, id: int | str) -> ActivityDetails:
-        """Returns one entry in full.
+        """Returns one entry in full; the lines of a file that the call would have changed only to the window, as `get_approval_diff`.
 
         Args:
             id: the entry's number, or the `tool_call_id` of a `ToolCallResult`.
@@ -84,7 +84,7 @@ class ActivityApi:
             raise NotFound(
                 Phrase("Entry {id} not found in the journal", id=id), Phrase("entries are deleted after some time, or were cleared")
             )
-        return found
+        return found if current_asker().is_window else msgspec.structs.replace(found, diff=())
 
     async def get_activity_series(self, filter: ActivityFilter | None = None, bars: int = 96) -> list[ActivityPoint]:
         """Returns the calls of equal periods, the earliest first.

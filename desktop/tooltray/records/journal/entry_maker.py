@@ -55,7 +55,7 @@ class EntryMaker:
     def entry(self, event: JournalEvent) -> NewEntry:
         wanted = self._wanted()
         line = (event.line or (target_of(event.params) if event.kind == CALL else "")) if wanted.line else ""
-        said = f"{self._target(line)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
+        said = f"{self._target(line, event)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
         names = (event.client, kept_session(event.session, self._run), event.project, event.server, event.tool, event.published)
         timings = event.timings
         contents = self._contents(event) if (event.kind == CALL or event.params) and wanted.keeps_contents(self._clock()) else None
@@ -80,7 +80,9 @@ class EntryMaker:
         arguments, is_cut = masked_json(arguments_of(event.params), self._mask)
         result, is_result_cut = masked_json(event.reply, self._mask)
         is_left_out = bool(event.argument_bytes and not event.params)
-        return Contents(arguments, result, is_cut or is_result_cut or is_left_out)
+        lines = "\n".join(event.timings.diff) if event.timings else ""
+        diff, is_diff_cut = _cut(self._mask.text(lines, len(lines)))
+        return Contents(arguments, result, is_cut or is_result_cut or is_left_out or is_diff_cut, diff)
 
     def _trace(self, event: JournalEvent) -> tuple[str, str]:
         """Returns the trace's id, and the client's trace context as JSON."""
@@ -96,10 +98,15 @@ class EntryMaker:
         shown = self._names[names] = [self._text(each, LONGEST_NAME) for each in names]
         return shown
 
-    def _target(self, line: str) -> str:
-        """Returns a call's target; a long one is cut in its middle, since a path ends with the name of the file."""
+    def _target(self, line: str, event: JournalEvent) -> str:
+        """Returns a call's target, in full if the user was asked about the call. Else a long one is cut in its middle, since a path ends
+        with the name of the file.
+        """
         shown = self._text(line, LONGEST_PATH)
-        return shown if len(shown) <= LONGEST_TARGET else f"{shown[: LONGEST_TARGET // 3]}…{shown[-2 * LONGEST_TARGET // 3 + 1 :]}"
+        is_asked = event.timings is not None and event.timings.person_s is not None
+        return (
+            shown if is_asked or len(shown) <= LONGEST_TARGET else f"{shown[: LONGEST_TARGET // 3]}…{shown[-2 * LONGEST_TARGET // 3 + 1 :]}"
+        )
 
     def _text(self, text: str, most: int) -> str:
         return plain(self._mask.text(text), most) if text else ""

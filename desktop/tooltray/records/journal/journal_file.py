@@ -20,7 +20,7 @@ from tooltray.foundation.regular_file import open_regular
 
 CLEARED, GONE = "cleared", "gone"
 """The keys of two facts: up to which id entries are hidden, and up to which id they are to be removed."""
-VERSION = 4  # of the tables; an unknown one is set aside
+VERSION = 5  # of the tables; an unknown one is set aside
 BUSY_S = 2.0  # another program that looks into the file may lock it for a moment
 MOST_NUMBERS_IN_MEMORY = 2_000  # of an entry's names
 PAGES_GIVEN_BACK = 256  # of the disk, in one go: a megabyte
@@ -45,7 +45,9 @@ CREATE TABLE entries (
     tool_call TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX by_time ON entries (at);
-CREATE TABLE contents (id INTEGER PRIMARY KEY, arguments TEXT NOT NULL, result TEXT NOT NULL, is_cut INTEGER NOT NULL);
+CREATE TABLE contents (
+    id INTEGER PRIMARY KEY, arguments TEXT NOT NULL, result TEXT NOT NULL, is_cut INTEGER NOT NULL, diff TEXT NOT NULL DEFAULT ''
+);
 """
 _STEPS = {
     2: """
@@ -54,6 +56,9 @@ ALTER TABLE entries ADD COLUMN trace_context TEXT NOT NULL DEFAULT '';
 """,
     3: """
 ALTER TABLE entries ADD COLUMN tool_call TEXT NOT NULL DEFAULT '';
+""",
+    4: """
+ALTER TABLE contents ADD COLUMN diff TEXT NOT NULL DEFAULT '';
 """,
 }
 """The statements that change the tables of one version to those of the next."""
@@ -67,11 +72,12 @@ class DamagedJournal(Exception):
 
 
 class Contents(msgspec.Struct, frozen=True):
-    """The arguments and the result of a call, as JSON, masked."""
+    """The arguments and the result of a call, as JSON, and the lines of the change that the user was shown; masked."""
 
     arguments: str
     result: str
     is_cut: bool
+    diff: str = ""
 
 
 class NewEntry(msgspec.Struct, frozen=True):
@@ -144,7 +150,7 @@ class JournalFile:
                 last = database.execute(_INSERT if len(batch) == 1 else _INSERT_MANY, values).lastrowid or 0
                 first = last - len(batch) + 1
                 contents = [(id, *astuple(entry.contents)) for id, entry in enumerate(batch, first) if entry.contents]
-                database.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", contents)
+                database.executemany("INSERT INTO contents VALUES (?, ?, ?, ?, ?)", contents)
         return last
 
     def _numbers_of(self, names: tuple[object, ...]) -> tuple[int, ...]:

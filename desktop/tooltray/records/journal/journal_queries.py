@@ -151,15 +151,15 @@ def read_entry(row: Row, names: Mapping[int, str], run: str) -> ActivityEntry:
 
 def details_sql(where: Where, order: str) -> str:
     """Makes the query for entries in full. `order`: of the ids, "ASC" or "DESC"."""
-    more = f"{', '.join(TIMES)}, trace, trace_context, allowed_by, contents.arguments, contents.result, contents.is_cut"
+    more = f"{', '.join(TIMES)}, trace, trace_context, allowed_by, contents.arguments, contents.result, contents.is_cut, contents.diff"
     joined = "entries LEFT JOIN contents ON contents.id = entries.id"
     return f"SELECT {_SHOWN}, {more} FROM {joined} WHERE {where.sql} ORDER BY entries.id {order} LIMIT ?"
 
 
 def read_details(row: Row, names: Mapping[int, str], run: str) -> ActivityDetails:
     """Reads an entry in full from a row of `details_sql`; the other arguments as of `read_entry`."""
-    count = len(row) - len(TIMES) - 6
-    *times, trace, trace_context, allowed_by, arguments, result, is_cut = row[count:]
+    count = len(row) - len(TIMES) - 7
+    *times, trace, trace_context, allowed_by, arguments, result, is_cut, diff = row[count:]
     return ActivityDetails(
         entry=read_entry(row[:count], names, run),
         times=ActivityTimes(**dict(zip(TIMES, times, strict=True))),
@@ -169,6 +169,7 @@ def read_details(row: Row, names: Mapping[int, str], run: str) -> ActivityDetail
         allowed_by=allowed_by,
         trace_id=trace,
         trace_context=trace_context,
+        diff=tuple(diff.split("\n")) if diff else (),
     )
 
 

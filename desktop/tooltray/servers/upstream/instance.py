@@ -11,9 +11,10 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import KeyringAwaited
 from tooltray.foundation.moments import Moment
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, ServerState
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
@@ -259,7 +260,7 @@ class Instance:
         try:
             async with self._services.gate.passage():
                 program = self._program()
-                connection = self._connection = _Connection(self._new_client(program, await program.make_transport()))
+                connection = self._connection = _Connection(self._new_client(program, await self._make_transport(program)))
                 await self._open(connection.client, program)
             slow.cancel()
             self.usage.note()
@@ -294,6 +295,26 @@ class Instance:
             self._connection = None
             if connection is not None:
                 await self._end(connection.client, reason)
+
+    async def _make_transport(self, program: Program) -> Transport:
+        """Makes the transport. The state shows meanwhile if that waits for the keyring.
+
+        Raises:
+            TooltrayError: see `Program.make_transport`.
+        """
+        if not program.needs_secrets:
+            return await program.make_transport()
+        unsubscribe = self._services.bus.subscribe(KeyringAwaited, lambda event: self._show_keyring(is_awaited=event.is_awaited))
+        try:
+            return await program.make_transport()
+        finally:
+            unsubscribe()
+            self._show_keyring(is_awaited=False)  # another server may still wait for it
+
+    def _show_keyring(self, *, is_awaited: bool) -> None:
+        before, words = ("", AWAITS_KEYRING) if is_awaited else (AWAITS_KEYRING, "")
+        if self.status.detail == before:
+            self._on_progress(words)
 
     async def _open(self, client: McpClient, program: Program) -> None:
         """

@@ -194,6 +194,7 @@ class InstanceFactory:
         return Program(
             name=server.name,
             make_transport=partial(self._make_transport, copy, builtin),
+            needs_secrets=copy.server.needs_secrets,
             is_launcher=downloads(server.config.command or "", server.config.arguments),
             start_timeout_s=server.config.start_timeout,
             is_remote=is_remote(server.config.transport),

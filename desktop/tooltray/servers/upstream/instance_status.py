@@ -35,6 +35,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         make_transport: resolves the settings into a transport; may raise TooltrayError.
+        needs_secrets: the settings name secrets, which the keyring may have.
         is_launcher: the command may have to download what it starts.
         start_timeout_s: how many seconds the server may be silent before its first answer; None: the limit of all servers.
         is_remote: the server is reached by a URL, and is tried again in the background however often it fails.
@@ -47,6 +48,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     name: str
     make_transport: Callable[[], Awaitable[Transport]]
+    needs_secrets: bool = False
     is_launcher: bool = False
     start_timeout_s: float | None = None
     is_remote: bool = False

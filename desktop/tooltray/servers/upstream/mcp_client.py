@@ -33,10 +33,11 @@ from tooltray.servers.transports.transport import Transport
 from tooltray.servers.upstream.elicitation_record import ClientTasks, UrlQuestions, at_person, recorded
 from tooltray.servers.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.servers.upstream.idle_stop import Usage
+from tooltray.servers.upstream.open_questions import OpenQuestions
 
 logger = logging.getLogger(__name__)
 NO_CLIENT_TO_ASK = -32603
-ELICITATION = "elicitation/create"
+ELICITATION, ROOTS = "elicitation/create", "roots/list"
 MOST_TASK_TOKENS = 1000  # of calls that have become tasks; beyond that the oldest pass on no progress
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that sends us these requests echoes (`cat`, a terminal)
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
@@ -133,6 +134,7 @@ class McpClient:
         self.client_tasks = ClientTasks()
         self.url_questions = UrlQuestions()
         self._asking: list[Session] = []  # the sessions with an open question of the server
+        self._questions = OpenQuestions()
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._of_tasks: deque[bytes] = deque()  # tokens of calls that have become tasks, the oldest first
         self._spare_tokens = itertools.count()
@@ -307,6 +309,7 @@ class McpClient:
 
     def _forget(self, call: _RelayedCall) -> None:
         self._calls.pop(call, None)
+        self._questions.end_call(call)
         self.usage.end()
         if call.progress_token and self._by_token.get(bytes(call.wire_token)) is call:
             del self._by_token[bytes(call.wire_token)]
@@ -370,13 +373,16 @@ class McpClient:
         able = {each.session.identity: each for each in concerned if self._can_answer(each.caller, request)}
         if len(able) == 1:
             (exchange,) = able.values()  # of several calls of one client the latest
-            return await self._ask(exchange.caller, request, exchange.request.id)
+            asking = self._ask(exchange.caller, request, exchange.request.id)
+            calls = [call for call in self._calls if call.exchange in concerned and call.exchange.session is exchange.session]
+            return await self._questions.ask(asking, calls if method != ROOTS else ())
         if self.owner and self._can_answer(self.owner, request):
             return await self._ask(self.owner, request, NOTHING)
-        if method == "roots/list" and not self._waits_for_a_call():
+        if method == ROOTS and not self._waits_for_a_call():
             return success({"roots": self._roots()})
         if method == ELICITATION and self._ask_person:
-            return await self._ask_person_for(list(self._calls), request, self._ask_person)
+            calls = [call for call in self._calls if call.exchange in concerned]
+            return await self._questions.ask(self._ask_person_for(list(self._calls), request, self._ask_person), calls)
         if not able and any(each.caller.can_answer(method) for each in concerned):
             return failure(INVALID_PARAMS, f"this AI client did not declare support for this kind of {method}")
         who = "no AI client" if not able else "more than one AI client"

@@ -217,6 +217,7 @@ ALLOWED_BY = {
     "grant": Phrase("A permission that you gave earlier"),
     "person": Phrase("You, when it asked"),
     "edited": Phrase("You, when it asked. You changed the arguments."),
+    "try": Phrase("You, in Try"),
 }
 
 

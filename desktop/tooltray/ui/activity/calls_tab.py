@@ -1,5 +1,6 @@
 """The tab of calls: an overview of the last 24 hours, and the list, with one entry in full beside it."""
 
+import contextlib
 import time
 from functools import partial
 
@@ -9,18 +10,20 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import ActivityWritten, ApprovalEnded
+from tooltray.foundation.events import ActivityWritten, ApprovalEnded, ConfigChanged
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
 from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, LOW, Glance, GlancePanel
 from tooltray.ui.activity.journal_notice import JournalNotice
+from tooltray.ui.activity.recording import RecordingLine
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.destinations import Activity, Clients, Servers
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.recording import recorded_until
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
@@ -70,6 +73,9 @@ class CallsTab(Page):
         self._stack = QStackedWidget()
         self.glance = GlancePanel(theme)
         self.glance.stretch_chosen.connect(self._on_stretch)
+        self.recording = RecordingLine(theme)
+        self.glance.working.hold(self.recording)
+        self.recording.stop.clicked.connect(self._on_stop_recording)
         self.waiting = WaitingLine(theme)
         self.glance.working.hold(self.waiting)
         self.waiting.review.clicked.connect(partial(context.go, Activity("approvals")))
@@ -85,7 +91,7 @@ class CallsTab(Page):
         self._split.closed.connect(self._focus_list)
         column(self).addWidget(self._split)
         self._ask_glance, self._ask_status = self.reading(self._read_glance), self.reading(self._read_status)
-        self._ask_calls_now = self.reading(self._read_calls_now)
+        self._ask_calls_now, self._ask_recording = self.reading(self._read_calls_now), self.reading(self._read_recording)
         self._glance_cost_ms = 0  # what the last read took: a long journal is not to be read all the time
         self._glance_timer = self._timer(COUNT_EVERY_MS, self._refresh_glance)
         self._now_timer = self._timer(NOW_EVERY_MS, self._refresh_calls_now)
@@ -94,6 +100,7 @@ class CallsTab(Page):
         self.look_requested.connect(self._refresh)
         context.hub.on(ActivityWritten, self._on_written, self)
         context.hub.on(ApprovalEnded, self._refresh_calls_now, self)
+        context.hub.on(ConfigChanged, self._refresh_recording, self)
 
     def _content(self) -> QWidget:
         content = QWidget()
@@ -176,6 +183,7 @@ class CallsTab(Page):
     def _refresh(self) -> None:
         self._refresh_glance()
         self._refresh_calls_now()
+        self._refresh_recording()
         self._read_choices()
         self.list.look_again()
 
@@ -187,6 +195,10 @@ class CallsTab(Page):
     def _refresh_calls_now(self, *_: object) -> None:
         if self.is_usable and self.isVisible():
             self._ask_calls_now()
+
+    def _refresh_recording(self, *_: object) -> None:
+        if self.is_usable and self.isVisible():
+            self._ask_recording()
 
     def _read_choices(self) -> None:
         self.run(self._show_choices(), show=partial(self._notice.show_problem, "choices"))
@@ -217,6 +229,7 @@ class CallsTab(Page):
         except TooltrayError:
             calls = None  # the tab says elsewhere that there is no hub
         self.glance.working.show_calls(calls)
+        self.recording.refresh()
         if self.isVisible():
             self._now_timer.start()
 
@@ -229,13 +242,18 @@ class CallsTab(Page):
         is_empty = status is not None and not (status.entries or status.problem or status.lost)
         self._stack.setCurrentIndex(1 if is_empty else 0)
 
+    async def _read_recording(self) -> None:
+        with contextlib.suppress(TooltrayError):  # the tab says elsewhere that there is no hub
+            self.recording.show_until(recorded_until((await self.hub.settings.get_settings()).settings))
+
     async def _read_entry(self, id: int) -> None:
         details = await self.hub.activity.get_activity_entry(id)
+        await self._read_recording()
         if id == self._wanted:  # else the user has chosen another one meanwhile
             self._open_details(details)
 
     def _open_details(self, details: ActivityDetails) -> None:
-        pane = EntryDetails(self.context, details, self._on_only)
+        pane = EntryDetails(self.context, details, self._on_only, self.recording.until)
         pane.close_requested.connect(self._on_close_details)
         self._split.open_details(pane)
         self.list.table.show_entry(details.entry.id)
@@ -251,6 +269,10 @@ class CallsTab(Page):
             self._refresh_glance()
         elif not self._glance_timer.isActive():
             self._glance_timer.start(max(COUNT_EVERY_MS, self._glance_cost_ms * SHARE))
+
+    def _on_stop_recording(self) -> None:
+        changes = {"activity": {"contents": False, "contentsUntil": None}}
+        self.run(self.hub.settings.change_settings(changes), toast=tr("Calls are no longer recorded"))
 
     def _on_text(self, text: str) -> None:
         self.set_filter(replace(self.list.filter, text=text.strip()))

@@ -2,15 +2,12 @@
 and names what is not known."""
 
 import json
-import time
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.activity import OF_SERVERS, ActivityDetails, ActivityEntry
 from tooltray.ui.activity.activity_words import (
@@ -23,33 +20,31 @@ from tooltray.ui.activity.activity_words import (
     stages,
     subject,
     took,
-    touched,
     whole_time,
 )
+from tooltray.ui.activity.recording import KeepContents
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenServer, ServerLog, TryTool
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.view import View
-from tooltray.ui.problem_words import whole
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.server_text import broken, one_line, seen
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Stage, Waterfall
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
-from tooltray.ui.widgets.split_view import DetailsPane
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.split_view import MARGIN, PANE, DetailsPane
+from tooltray.ui.widgets.surface import Surface, row
 
 FACT_WIDTH = 84  # px of the names
 MOST_LINES = 12  # of arguments in sight at once
 RESULT_HEIGHT = 260  # px
 LONGEST = 200_000  # characters of arguments that are laid out
 LONGEST_TITLE = 80  # characters; the whole name stands below it
-LONGEST_NAME, LONGEST_REASON = 300, 2_000  # characters
+LONGEST_NAME, LONGEST_REASON, LONGEST_TARGET = 300, 2_000, 4_096  # characters
 SEEN_S = 1.0  # between beginning and end: less is not seen in times without fractions
-RECORDED_S = 3600.0  # an hour: time to repeat a call and a few others
+CHANGE_WIDTH = PANE - 2 * MARGIN  # px
 
 
 class EntryDetails(DetailsPane):
@@ -57,12 +52,16 @@ class EntryDetails(DetailsPane):
 
     Args:
         show_only: lists only the entries with this value of a field of ActivityFilter.
+        recorded_until: until when whole arguments and results are recorded, see `recorded_until`.
     """
 
-    def __init__(self, context: PageContext, details: ActivityDetails, show_only: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, context: PageContext, details: ActivityDetails, show_only: Callable[[str, str], None], recorded_until: float
+    ) -> None:
         entry = details.entry
         super().__init__(context.theme, one_line(subject(entry), LONGEST_TITLE))
         self._context, self.shown, self._entry, self._show_only = context, details, entry, show_only
+        self._recorded_until = recorded_until
         self._add_head()
         self._add_facts()
         if said := reason(entry):
@@ -90,7 +89,7 @@ class EntryDetails(DetailsPane):
             self._fact(tr("Began"), Label(self._theme, whole_time(entry.at), tabular=True))
         self._fact(tr("Ended") if is_long else tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
         if entry.touched and entry.kind not in OF_SERVERS:
-            self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)), "text", entry.touched)
+            self._fact(tr("Target"), CodeLabel(self._theme, one_line(entry.touched, LONGEST_TARGET)), "text", entry.touched)
         if entry.client:
             self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
         if entry.server:
@@ -165,8 +164,11 @@ class EntryDetails(DetailsPane):
     def _add_contents(self) -> None:
         details = self.shown
         if not (details.arguments or details.result):
-            self.add_section(tr("Arguments and result"), KeepContents(self._context, has_kept=self._entry.has_contents))
+            self.add_section(tr("Arguments and result"), KeepContents(self._context, details, self._recorded_until))
             return
+        if details.diff:
+            name = tr("The change that you were shown")
+            self.add_section(name, DiffView(self._theme, details.diff, name, width=CHANGE_WIDTH))
         if details.is_cut:
             self.body.addSpacing(8)
             text = tr("It was longer than what is kept of a call; the rest is not there any more.")
@@ -235,48 +237,6 @@ class EntryDetails(DetailsPane):
 
     def _on_copy(self, text: str, what: str, *_: object) -> None:
         self._context.copy(text, what)
-
-
-class KeepContents(QWidget, View):
-    """The reason why an entry has no arguments and no result, and the button that records these for later calls for a while.
-
-    Args:
-        has_kept: they were recorded, and have been deleted since.
-    """
-
-    def __init__(self, context: PageContext, *, has_kept: bool) -> None:
-        super().__init__()
-        self.context = context
-        layout = column(self, spacing=8)
-        text = (
-            tr("They were kept, and were removed after some days.")
-            if has_kept
-            else tr("Not recorded. Tooltray saves only one line for each call.")
-        )
-        self._words = Label(context.theme, text, "body", "secondary", wrap=True)
-        layout.addWidget(self._words)
-        self._keep = Button(context.theme, tr("Record for 1 hour"), small=True)
-        self._keep.setToolTip(tr("Known secrets are left out. Calls that were made before stay as they are."))
-        self._keep.clicked.connect(self._on_keep)
-        line = row()
-        line.addWidget(self._keep)
-        line.addStretch(1)
-        layout.addLayout(line)
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows why contents cannot be recorded; None: they are recorded now."""
-        if problem is None:
-            self._words.setText(tr("The next hour is being recorded. Repeat the call to see them."))
-            self._keep.hide()
-            return
-        self._words.setText(whole(problem))
-        self._keep.setEnabled(True)
-
-    def _on_keep(self) -> None:
-        self._keep.setEnabled(False)
-        until = time.time() + RECORDED_S
-        said = tr("Arguments and results are recorded until {time}", time=f"{datetime.fromtimestamp(until):%H:%M}")
-        self.run(self.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}}), toast=said)
 
 
 def sizes(entry: ActivityEntry) -> str:

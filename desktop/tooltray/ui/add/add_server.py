@@ -99,7 +99,7 @@ def with_access(candidate: Candidate, pasted: Pasted, setting: AccessChoice | No
     is_stricter = pasted.own_rules == (NOTHING,) or (not pasted.own_rules and wanted == "trusted" and pasted.config.get("confinement"))
     is_lacking = wanted not in offered and not is_stricter
     access = None if is_stricter else "trusted" if is_lacking else wanted
-    return replace(candidate, offered=offered, access=access, is_lacking=is_lacking and not pasted.is_remote)
+    return replace(candidate, offered=offered, access=access, is_lacking=is_lacking)
 
 
 class AddServerSheet(ReviewSheet):

@@ -139,7 +139,7 @@ class ReviewSheet(SheetView):
     async def store(self, work: Coroutine[object, object, object], *, has_secrets: bool) -> object:
         """Awaits what stores a server, and shows that the keyring may ask for its password meanwhile."""
         if has_secrets and self.is_there:
-            wait = KeyringWait(self._theme)
+            wait = KeyringWait(self._theme, self.hub)
             self._put_below(wait)
             wait.start()
         try:

@@ -82,6 +82,7 @@ def candidate_of(new: NewServer) -> Candidate:
         secrets=[name.rpartition("/")[2] for name in new.secrets],  # they may be those of the store
         access=new.access.choice if new.access is not None else None,
         offered=new.access.offered if new.access is not None else (),
+        is_lacking=bool(new.url) and new.access is not None and new.access.choice == "trusted",  # of a process the engine warns
         origin=new.origin,
         notes=[warning_note(whole(warning)) for warning in new.warnings],
     )
@@ -114,8 +115,9 @@ class AccessField(QWidget):
         lines.addLayout(line)
         lines.addWidget(self._sandbox)
         self._sandbox.setVisible(not self._entry.get("url"))  # nothing of it runs here
-        lacking = tr("Careful is not possible: it cannot be sandboxed on this computer.")
-        self._lacking = Label(theme, lacking, "caption", "warning", wrap=True)
+        elsewhere = tr("Careful is not possible: Tooltray does not start a server with a URL, so it cannot sandbox it.")
+        lacking = elsewhere if self._entry.get("url") else tr("Careful is not possible: it cannot be sandboxed on this computer.")
+        self._lacking = Label(theme, lacking, "caption", "secondary" if self._entry.get("url") else "warning", wrap=True)
         lines.addWidget(self._lacking)
         self.show_choice(candidate)
 

@@ -225,7 +225,7 @@ class Questions(QObject):
         hub.on(ElicitationAsked, self._on_asked, self)
         hub.on(ElicitationEnded, lambda news: self._drop(news.id), self)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
-        context.attempts.changed.connect(self._show)
+        context.attempts.left.connect(self._on_attempt_left)
         context.sheets.freed.connect(self._show)
         context.sheets.replacing.connect(self._on_replacing)
 
@@ -261,6 +261,11 @@ class Questions(QObject):
         if len(left) < len(self._waiting):
             self._waiting = left
             self._show()
+
+    def _on_attempt_left(self, attempt: str) -> None:
+        """Removes the questions of a call that has ended, which the engine is about to withdraw."""
+        self._waiting = [question for question in self._waiting if question.attempt != attempt]
+        self._show()
 
     def _on_asked(self, news: ElicitationAsked) -> None:
         self._waiting.append(news.question)

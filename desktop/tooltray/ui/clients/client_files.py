@@ -14,6 +14,7 @@ from tooltray.ui.clients.client_words import change_look, change_note, change_wo
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.secrets_help import KeyringWait
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import visible_path
@@ -137,6 +138,8 @@ class EditsSheet(SheetView):
         self._go = self.add_button("", self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
         add_accept_keys(self, self._on_go)
+        self._keyring = KeyringWait(self._theme, self.hub)
+        self.body.addWidget(self._keyring)
         self._build(FIRST_BLOCKS)
 
     def _build(self, count: int = 1) -> None:
@@ -144,7 +147,7 @@ class EditsSheet(SheetView):
         for edit in self._waiting[:count]:
             block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client), self._draw)
             self.blocks.append(block)
-            self.body.addWidget(block)
+            self.body.insertWidget(self.body.count() - 1, block)
         self._waiting = self._waiting[count:]
         if self._waiting:
             QTimer.singleShot(0, self, self._build)
@@ -188,6 +191,9 @@ class EditsSheet(SheetView):
         self._draw()
         if is_busy:
             self._go.setText(tr("Writing…"))
+            self._keyring.start()
+        else:
+            self._keyring.stop()
 
     def _on_go(self) -> None:
         if self._go.isEnabled() and self._go.isVisibleTo(self):

@@ -275,7 +275,7 @@ class ImportSheet(SheetView):
             self._progress = None
         if is_busy:
             self._cancel.setText(tr("Cancel"))
-            self._progress = ImportProgressList(self._theme, self._chosen_ones(), self._names)
+            self._progress = ImportProgressList(self._theme, self.hub, self._chosen_ones(), self._names)
             self.body.addWidget(self._progress)
         self._go.setVisible(not is_busy)
         self._close_button.setVisible(not is_busy)

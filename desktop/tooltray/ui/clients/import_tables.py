@@ -10,6 +10,7 @@ from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedSe
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.secrets_help import KeyringWait
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
@@ -88,7 +89,7 @@ class CandidateDetails(QWidget):
 class ImportProgressList(QWidget):
     """A line for each server that is imported."""
 
-    def __init__(self, theme: Theme, candidates: Sequence[ImportCandidate], names: Mapping[str, str]) -> None:
+    def __init__(self, theme: Theme, hub: QtMcpPresenter, candidates: Sequence[ImportCandidate], names: Mapping[str, str]) -> None:
         super().__init__()
         self._theme, self._names = theme, names
         self._known: dict[str, ImportedServer] = {}
@@ -101,7 +102,7 @@ class ImportProgressList(QWidget):
         lines.addWidget(self._title)
         self._bar = Meter(theme, tr("Progress"), height=6)
         lines.addWidget(self._bar)
-        self._wait = KeyringWait(theme)
+        self._wait = KeyringWait(theme, hub)
         lines.addWidget(self._wait)
         columns = [
             Column(tr("Name"), lambda each: each.name, Kind.TEXT, 170),

@@ -29,10 +29,15 @@ class Choice(msgspec.Struct, frozen=True):
     is_known: bool = True  # in the settings, or listed by its server
     text: str = ""
     is_open: bool = False  # of a server: its tools stand below it
+    is_own: bool = False  # it comes with Tooltray, and is in every profile
 
     @property
     def key(self) -> tuple[str, str]:
         return self.server, self.tool
+
+    @property
+    def name(self) -> str:
+        return self.tool or (tr("Tooltray's own tools") if self.is_own else self.server)
 
 
 class ProfileChoice(msgspec.Struct):
@@ -95,8 +100,9 @@ class ProfileChoice(msgspec.Struct):
 
     @property
     def all_servers(self) -> list[str]:
-        """The existing servers, and servers that only the profile names."""
-        return [*self.servers, *sorted((self.chosen | self.only.keys()) - set(self.servers))]
+        """The existing servers, servers that only the profile names, and last the servers that come with Tooltray."""
+        named = [*self.servers, *sorted((self.chosen | self.only.keys()) - set(self.servers))]
+        return sorted(named, key=lambda server: server in self.own)
 
     def names(self, server: str) -> list[str]:
         """Returns the tools of a server, and the tools that the profile names although the server does not list them."""
@@ -142,12 +148,13 @@ def choices(choice: ProfileChoice, opened: Iterable[str], words: Sequence[str], 
     lines: list[Choice] = []
     opened = set(opened)
     for server in choice.all_servers:
-        text = descriptions.get(server, "")
+        is_own = server in choice.own
+        text = tr("Every profile has them: with them, models report to you.") if is_own else descriptions.get(server, "")
         tools = _lines_of_tools(choice, server)
         found = [line for line in tools if _has(words, line.tool, line.text)] if words else []
         if found or _has(words, server, text):
             is_open = server in opened or bool(found)
-            lines.append(Choice(server, "", choice.has(server), choice.is_part(server), server in choice.servers, text, is_open))
+            lines.append(Choice(server, "", choice.has(server), choice.is_part(server), server in choice.servers, text, is_open, is_own))
             lines += (found or tools) if is_open else []
     return lines
 
@@ -223,7 +230,7 @@ class CheckTable(Table):
         """
         columns = [
             Column(tr("In the profile"), lambda choice: choice.is_on and not choice.is_part, Kind.SWITCH, CHECK_COLUMN, _tick),
-            Column(tr("Name"), lambda choice: choice.tool or choice.server, Kind.TEXT, 210),
+            Column(tr("Name"), lambda choice: choice.name, Kind.TEXT, 210),
             Column(tr("What it does"), lambda choice: choice.text if choice.is_known else tr("It is not there now"), Kind.QUIET),
             Column(tr("Tools"), lambda choice: "" if choice.tool else count(choice), Kind.NUMBER, 96),
         ]

@@ -85,7 +85,7 @@ class ProfileSheet(SheetView):
         """Reads the tools of all servers; until then servers can only be ticked as a whole."""
         self._choice.list_tools(await self.hub.tools.get_tools())
         if self._unfolds and sum(map(len, self._choice.tools.values())) <= MOST_UNFOLDED:
-            self._opened |= self._choice.tools.keys()
+            self._opened |= self._choice.tools.keys() - self._choice.own
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:

@@ -28,9 +28,9 @@ from tooltray.ui.widgets.toast import Toast, show_toast
 
 
 class OpenAttempts(QObject):
-    """The calls that are visible in a sheet. `changed`: a call was shown or hidden."""
+    """The calls that are visible in a sheet. `left` carries one that has ended."""
 
-    changed = Signal()
+    left = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -39,12 +39,11 @@ class OpenAttempts(QObject):
     def show(self, attempt: str) -> None:
         """Marks a call as visible."""
         self._shown.add(attempt)
-        self.changed.emit()
 
     def leave(self, attempt: str) -> None:
-        """Marks a call as no longer visible."""
+        """Marks a call as ended, and no longer visible."""
         self._shown.discard(attempt)
-        self.changed.emit()
+        self.left.emit(attempt)
 
     def is_shown(self, attempt: str) -> bool:
         return attempt in self._shown

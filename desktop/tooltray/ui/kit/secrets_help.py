@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.i18n import tr
+from tooltray.foundation.events import KeyringAwaited
+from tooltray.foundation.snapshots.servers import AWAITS_KEYRING
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.server_words import answer_prompt
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -17,26 +20,30 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, column, row
 
 PASSPHRASE_WIDTH = 320  # px
-PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for its user
 
 
 class KeyringWait(QWidget):
-    """A banner that an operation waits for the keyring, whose own prompt is likely to be open. Shown once the wait takes a moment."""
+    """A banner that an operation waits for the keyring, whose own prompt is likely to be open. Shown between `start` and `stop`, while the
+    hub waits for it.
+    """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, hub: QtMcpPresenter) -> None:
         super().__init__()
-        text = tr("If it asks for its password, answer there; its window may be behind this one.")
-        column(self).addWidget(Banner(theme, "info", tr("Unlock your keyring to continue"), text))
-        self._delay = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
-        self._delay.timeout.connect(self.show)
+        self._hub, self._is_on = hub, False
+        column(self).addWidget(Banner(theme, "info", say(AWAITS_KEYRING), answer_prompt()))
+        hub.on_any((KeyringAwaited,), self._draw, self)
         self.hide()
 
     def start(self) -> None:
-        self._delay.start()
+        self._is_on = True
+        self._draw()
 
     def stop(self) -> None:
-        self._delay.stop()
-        self.hide()
+        self._is_on = False
+        self._draw()
+
+    def _draw(self) -> None:
+        self.setVisible(self._is_on and self._hub.awaits_keyring)
 
 
 async def open_secrets(hub: QtMcpPresenter, kind: str, passphrase: str) -> None:

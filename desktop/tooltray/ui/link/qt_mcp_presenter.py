@@ -14,6 +14,7 @@ from tooltray.foundation.events import (
     ClientListUpdated,
     ConfigChanged,
     Event,
+    KeyringAwaited,
     SecretsChanged,
     ServerChanged,
     ServerRemoved,
@@ -85,6 +86,11 @@ class QtMcpPresenter(Api, QObject):
         """The place of secrets: "keyring", "file" or "memory"; "keyring" while no hub is known."""
         return self._snapshot.secret_backend if self._snapshot is not None else "keyring"
 
+    @property
+    def awaits_keyring(self) -> bool:
+        """Whether the system's keyring keeps the hub waiting, probably with a prompt."""
+        return self._snapshot is not None and self._snapshot.awaits_keyring
+
     def forget(self) -> None:
         """Drops the snapshot of an engine that has ended."""
         if self._snapshot is not None:
@@ -129,5 +135,7 @@ def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
             return replace(snapshot, is_paused=not is_enabled, paused_until=0.0 if is_enabled else snapshot.paused_until)
         case SecretsChanged(backend=backend):
             return replace(snapshot, secret_backend=backend)
+        case KeyringAwaited(is_awaited=is_awaited):
+            return replace(snapshot, awaits_keyring=is_awaited)
         case _:
             return snapshot

@@ -20,7 +20,8 @@ from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice, value_at
+from tooltray.ui.kit.recording import FOREVER, recorded_until
+from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
@@ -144,15 +145,13 @@ class GeneralTab(Page):
         return setting_row(self._theme, tr("Kept now"), self._status, self._clear)
 
     def _show_contents(self, settings: Mapping[str, object]) -> None:
-        until = value_at(settings, "activity.contentsUntil")
-        until = until if isinstance(until, int | float) else 0
-        is_on = value_at(settings, "activity.contents") is True and (not until or until > time.time())
+        until = recorded_until(settings)
         options = [(OFF, tr("Not kept"))]
-        if is_on and until:
+        if 0 < until < FOREVER:
             options.append((UNTIL, tr("Until {time}", time=moment(until, datetime.now()))))
         lengths = (("3600", tr("For an hour")), ("86400", tr("For a day")), (ALWAYS, tr("Until I switch it off")))
         self._contents.set_options([*options, *lengths])
-        self._contents.choose(OFF if not is_on else UNTIL if until else ALWAYS)
+        self._contents.choose(OFF if not until else ALWAYS if until == FOREVER else UNTIL)
 
     def _on_contents(self, chosen: str) -> None:
         until = time.time() + float(chosen) if chosen not in (OFF, ALWAYS, UNTIL) else None

@@ -42,7 +42,7 @@ class SecretEntry(QWidget, View):
         self._button.clicked.connect(self._on_store)
         line.addWidget(self._button)
         body.addLayout(line)
-        self._wait = KeyringWait(theme)
+        self._wait = KeyringWait(theme, context.hub)
         body.addWidget(self._wait)
         self._fault = column()
         body.addLayout(self._fault)

@@ -1,6 +1,7 @@
 """The sheet that calls a tool: its arguments at the left, and at the right the call's progress and result, with questions of its server."""
 
 import asyncio
+import contextlib
 import json
 import time
 import uuid
@@ -10,6 +11,7 @@ from functools import partial
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from tooltray.foundation import schema_check
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -27,16 +29,19 @@ from tooltray.ui.tools.attempts import CANCELLED, OK, Attempt, Attempts, command
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.sheet import leave, set_saved
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH, HEIGHT = 1080, 720
 TICK_MS = 500  # how long a call has taken is shown as it goes
 LONGEST_ABOUT = 400  # characters of what a tool does, above its arguments
-HINT, RUNNING, QUESTION, RESULT = range(4)  # what stands at the right
+SETTLE_MS = 300  # after the last change of the arguments
+CHANGE_WIDTH = 500  # px
+HINT, RUNNING, QUESTION, RESULT, CHANGE = range(5)  # what stands at the right
 
 
 Run = Callable[[Coroutine[object, object, object]], object]
@@ -133,7 +138,11 @@ class TrySheet(Surface, View):
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._draw_progress)
         add_accept_keys(self, self.call)
+        self._settling = QTimer(self, singleShot=True, interval=SETTLE_MS)
+        self._settling.timeout.connect(self._read_change)
+        self.form.changed.connect(self._settling.start)
         self._draw()
+        self._read_change()
         hub = context.hub
         hub.on(TryProgressed, self._on_progress, self)
         hub.on(ElicitationAsked, lambda news: self._on_asked(news.question), self)
@@ -190,6 +199,27 @@ class TrySheet(Surface, View):
         self._attempts.add(ended, size)
         if self.attempt == attempt:
             self._end(ended)
+
+    def _read_change(self) -> None:
+        """Reads what the call would change in a file that it overwrites."""
+        if not self.attempt and (arguments := self.form.value) is not None:
+            self._run_on_page(self._show_change(arguments))
+
+    async def _show_change(self, arguments: Mapping[str, object]) -> None:
+        lines: tuple[str, ...] = ()
+        with contextlib.suppress(TooltrayError):  # the engine has just ended
+            lines = await self.hub.tries.get_try_diff(self.name, dict(arguments))
+        if not isValid(self) or self.attempt or arguments != self.form.value:
+            return
+        clear(self._change)
+        if lines:
+            text = tr("This call overwrites a file. What would change in it:")
+            self._change.addWidget(Label(self._theme, text, "strong", wrap=True))
+            self._change.addWidget(DiffView(self._theme, lines, tr("What would change"), width=CHANGE_WIDTH))
+            self._change.addStretch(1)
+            self._stack.setCurrentIndex(CHANGE)
+        elif self._stack.currentIndex() == CHANGE:
+            self._draw()
 
     def _on_progress(self, news: TryProgressed) -> None:
         if news.attempt == self.attempt:
@@ -280,6 +310,9 @@ class TrySheet(Surface, View):
         column(self._question_place)
         self._stack.addWidget(self._question_place)
         self._stack.addWidget(self.result)
+        change = QWidget()
+        self._change = column(change, spacing=8)
+        self._stack.addWidget(change)
         lines.addWidget(self._stack, 1)
         self._hint.setText(tr("What the tool answers appears here."))
         return side

@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import HubParts, opened
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, never, text
 
-from tooltray.foundation.events import ServerStarted, SessionsChanged
+from tooltray.foundation.events import KeyringAwaited, ServerStarted, SessionsChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era, Head
@@ -34,8 +34,10 @@ async def test_the_snapshot_has_every_server_as_a_card_shows_it(parts: HubParts)
     await parts.listed()
     await parts.call("get_it")
     parts.bus.publish(SessionsChanged(2))
+    parts.bus.publish(KeyringAwaited(is_awaited=True))
     hub = await parts.presenter.get_snapshot()
     assert (hub.pid, hub.is_paused, hub.session_count, hub.notices) == (os.getpid(), False, 2, ())
+    assert hub.awaits_keyring
     built_in, server = hub.servers
     assert (built_in.name, built_in.is_builtin, built_in.is_default, built_in.transport) == ("hub", True, True, "inmemory")
     assert (server.name, server.state, server.transport, server.target, server.tool_count) == (

@@ -58,6 +58,7 @@ OF_THE_PERSON = {
     "get_mcp_servers",
     "get_approval_diff",
     "get_approval_form",
+    "get_try_diff",
     "keep_approval_open",
     "tell_screen_lock",
 }

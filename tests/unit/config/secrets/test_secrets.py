@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from tests.fakes.heard import Record
 from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.config.secrets import secrets
@@ -24,6 +25,7 @@ from tooltray.config.secrets.vaults import (
     missing,
 )
 from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.foundation.events import EventBus, KeyringAwaited
 from tooltray.foundation.home.home import Home
 
 
@@ -173,6 +175,27 @@ async def test_the_loop_goes_on_while_a_prompt_is_open(store: SecretStore, fake_
     assert not call.done()
     fake_keyring.prompt.set()
     await call
+
+
+async def test_while_the_keyring_keeps_calls_waiting_it_is_published_and_an_open_one_says_nothing(
+    home: Home, fake_keyring: FakeKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus = EventBus()
+    heard, store = Record[bool](), SecretStore(home, bus=bus, open_keyring=lambda: fake_keyring)
+    bus.subscribe(KeyringAwaited, lambda event: heard.add(event.is_awaited))
+    await store.set("a", "1")
+    assert heard.all == []
+    monkeypatch.setattr(secrets, "PROMPT_AFTER_S", 0.0)
+    fake_keyring.prompt.clear()
+    calls = [asyncio.ensure_future(each) for each in (store.get("a"), store.get_foreign("other", "b"))]
+    await heard.wait(lambda is_awaited: is_awaited, count=2)
+    fake_keyring.prompt.set()
+    await asyncio.gather(*calls)
+    assert heard.all == [True, True, False]
+    store.use("memory")
+    await store.set("c", "1")
+    assert len(heard.all) == 3
+    await store.close()
 
 
 async def test_a_locked_file_opens_with_its_passphrase(home: Home) -> None:

@@ -56,6 +56,34 @@ async def test_a_question_without_an_answer_is_late_and_one_that_is_given_up_is_
     assert calls(found) == [("refused", ""), ("cancelled", "")]
 
 
+async def test_a_call_has_the_change_that_the_user_saw_last(here: Desk, tmp_path: Path) -> None:
+    found, presenter = listening(here), here.parts.presenter
+    (tmp_path / "a.md").write_text("old\n")
+    arguments = {"path": str(tmp_path / "a.md"), "content": "new\n"}
+    for is_compared in (False, True):
+        call = here.calling(arguments=arguments)
+        question = await here.asked()
+        if is_compared:
+            await presenter.get_approval_diff(question.id)
+        await presenter.answer_approval(question.id, "once" if is_compared else "refuse")
+        await call
+    call = here.calling(arguments=arguments)
+    await presenter.answer_approval((await here.asked()).id, "once", {**arguments, "content": "other\n"})
+    await call
+    await here.allow("read_it", "once")
+    shown = [event.timings.diff for event in found if event.kind == CALL and event.timings]
+    assert shown == [("+new",), ("-old", "+new"), ("+other",), ()]
+
+
+async def test_a_call_that_waits_for_the_answer_to_an_equal_one_has_the_same_change(here: Desk) -> None:
+    found, arguments = listening(here), {"path": "a", "content": "new"}
+    two = [here.calling(arguments=arguments) for _ in range(2)]
+    await here.answer("refuse")
+    for call in two:
+        await call
+    assert [event.timings.diff for event in found if event.kind == CALL and event.timings] == [("+new",)] * 2
+
+
 class Program(Person):
     name, proposes = "panel", False
 

@@ -12,14 +12,15 @@ from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 
 from tooltray.consent.approvals.asked_call import project_of
 from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, Person, asked_by
-from tooltray.foundation.errors import Conflict
-from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
+from tooltray.foundation.errors import Conflict, Denied
+from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ElicitationEnded, ToolCallResult, TryProgressed
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.own_calls import ToldProgress, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
 from tooltray.protocol.sessions.caller import Session
+from tooltray.records.journal.journal_event import JournalEvent
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}
 
@@ -38,8 +39,12 @@ async def parts(tmp_path: Path, program: ScriptedServer) -> AsyncIterator[HubPar
 
 
 def api_with(parts: HubParts, *, has_window: bool) -> TriesApi:
-    elicitations = Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=has_window)
-    return TriesApi(calls=parts.own_calls, elicitations=elicitations, bus=parts.bus, spawn=parts.keeper.spawn)
+    return api_of(parts, Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=has_window))
+
+
+def api_of(parts: HubParts, elicitations: Elicitations) -> TriesApi:
+    snapshots, spawn = parts.question_snapshots, parts.keeper.spawn
+    return TriesApi(calls=parts.own_calls, elicitations=elicitations, question_snapshots=snapshots, bus=parts.bus, spawn=spawn)
 
 
 def said(response: MCPToolResponse) -> str:
@@ -64,8 +69,11 @@ async def test_a_user_s_own_try_in_the_window_needs_no_approval_and_no_other_way
     async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
         await parts.presenter.start_server("s")
         await parts.tools.published()
+        found: list[JournalEvent] = []
+        parts.bus.subscribe(JournalEvent, found.append)
         with asked_by(_Window()):
             response = await parts.presenter.try_tool("t1", "change_it", {"text": "hello"})
+        assert [event.timings.allowed_by for event in found if event.timings] == ["try"]
         assert (response.outcome, said(response)) == ("ok", "hello")
         assert parts.heard.of(ApprovalAsked) == []
         for asker in (PERSON, UNATTENDED):
@@ -74,6 +82,20 @@ async def test_a_user_s_own_try_in_the_window_needs_no_approval_and_no_other_way
                 assert (await parts.presenter.run_tool_call(MCPToolCall("c", "change_it", {}))).outcome == "refused"
         with asked_by(_Window()):  # an AI client whose call is carried out while the window acts is not the user
             assert ", so it needs the user's approval" in (await parts.call("change_it"))["error"]["message"]
+
+
+async def test_what_a_try_would_overwrite_is_shown_to_the_user_alone(tmp_path: Path) -> None:
+    (file := tmp_path / "a.md").write_text("same\nold\n")
+    arguments = {"path": str(file), "content": "same\nnew\n"}
+    async with hub_parts(tmp_path / "hub", **one_server(ScriptedServer(tool("write_it")))) as parts:
+        await parts.presenter.start_server("s")
+        await parts.tools.published()
+        with asked_by(_Window()):
+            assert await parts.presenter.get_try_diff("write_it", arguments) == (" same", "-old", "+new")
+            assert await parts.presenter.get_try_diff("write_it", {**arguments, "path": str(tmp_path / "b.md")}) == ()
+            assert await parts.presenter.get_try_diff("gone", arguments) == ()
+        with asked_by(UNATTENDED), pytest.raises(Denied):
+            await parts.presenter.get_try_diff("write_it", arguments)
 
 
 async def test_a_try_in_a_project_waits_until_the_servers_there_are_known_and_listed(
@@ -151,7 +173,7 @@ async def test_a_try_ends_with_whoever_waits_for_it(parts: HubParts, program: Sc
 
 async def test_a_question_of_its_server_carries_the_attempt_and_its_answer_goes_there(parts: HubParts, program: ScriptedServer) -> None:
     asking = Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=True)
-    tries = TriesApi(calls=parts.own_calls, elicitations=asking, bus=parts.bus, spawn=parts.keeper.spawn)
+    tries = api_of(parts, asking)
 
     async def ask(copy: Any, params: Any) -> Any:
         if "legacy" in program.eras:
@@ -167,6 +189,24 @@ async def test_a_question_of_its_server_carries_the_attempt_and_its_answer_goes_
     assert (question.attempt, question.server, question.message) == ("t1", "s", "Who?")
     asking.answer(question.id, "accept", {"name": "Ada"})
     assert said(await running) == "Ada"
+
+
+async def test_a_question_goes_with_the_try_that_is_given_up(parts: HubParts, program: ScriptedServer) -> None:
+    asking = Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=True)
+    tries = api_of(parts, asking)
+
+    async def ask(copy: Any, params: Any) -> Any:
+        if "legacy" in program.eras:
+            copy.server.answer = asyncio.ensure_future(copy.ask("elicitation/create", QUESTION))  # a server that withdraws nothing
+            return await never(copy, params)
+        return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create", "params": QUESTION}}}
+
+    program.calls["get_it"] = ask
+    running = asyncio.ensure_future(tries.try_tool("t1", "get_it", {}))
+    question = (await parts.heard.event(ElicitationAsked)).question
+    await tries.cancel_try("t1")
+    assert (await running).outcome == "cancelled"
+    assert (await parts.heard.event(ElicitationEnded)).id == question.id
 
 
 @pytest.mark.parametrize("has_window", [True, False])

@@ -10,7 +10,8 @@ import pytest
 from tests.fakes.full_disk import full_disk
 from tests.fakes.journals import NOW, RunningJournal, call, ids, running_journal
 
-from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
+from tooltray.config.settings.settings import ActivitySettings
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, Person, asked_by
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes
@@ -60,6 +61,25 @@ async def test_a_call_is_found_by_the_id_that_its_event_has_also_before_it_is_wr
         assert (found.entry.tool, found.entry.id) == ("w", 4)
         with pytest.raises(NotFound, match="Entry call_8 not found"):
             await api.get_activity_entry("call_8")
+
+
+class Window(Person):
+    is_window = True
+
+
+async def test_the_lines_of_a_file_that_a_call_would_have_changed_are_for_the_window_alone(tmp_path: Path) -> None:
+    async with running_journal(tmp_path / "activity.db") as here:
+        here.wanted = ActivitySettings(contents=True)
+        timings = CallTimings()
+        timings.diff = ("-a", "+b")
+        here.happened(call(timings=timings))
+        await here.rows()
+        trail, under_way = AuditTrail(tmp_path / "audit.jsonl"), CallsUnderWay()
+        api = ActivityApi(journal=here.journal, journal_reader=here.reader, under_way=under_way, bus=here.bus, trail=trail)
+        with asked_by(Window()):
+            assert (await api.get_activity_entry(1)).diff == ("-a", "+b")
+        with asked_by(PERSON):
+            assert (await api.get_activity_entry(1)).diff == ()
 
 
 async def test_the_last_calls_are_shown_as_clients_called_them(tmp_path: Path) -> None:

@@ -133,6 +133,25 @@ def test_arguments_and_result_are_kept_where_a_person_wants_them_until_the_time_
     assert made(approval, contents=True).contents == Contents('{"path": "a"}', "", False)
 
 
+def test_the_change_that_the_user_was_shown_is_kept_with_the_contents_masked_and_bounded() -> None:
+    timings = CallTimings()
+    timings.diff = (f"-key {SECRET}", "+key b")
+    event = call(arguments={}, result={}, timings=timings)
+    assert made(event).contents is None
+    assert made(event, contents=True).contents == Contents("{}", "{}", False, "-key ***\n+key b")
+    timings.diff = ("+" + "x" * LARGEST_BYTES,)
+    kept = made(event, contents=True).contents
+    assert kept
+    assert (len(kept.diff), kept.is_cut) == (LARGEST_BYTES, True)
+
+
+def test_the_target_of_a_call_that_the_user_was_asked_about_is_kept_in_full() -> None:
+    path, timings = "/" + "long/" * 100 + "a.md", CallTimings()
+    assert len(said(call(arguments={"path": path}, timings=timings))[0]) == LONGEST_TARGET
+    timings.person_s = 1.0
+    assert said(call(arguments={"path": path}, timings=timings))[0] == path
+
+
 def test_what_was_left_out_of_them_is_marked() -> None:
     assert made(call(params=NOTHING, argument_bytes=10**7), contents=True).contents == Contents("", '{"content": []}', True)
     kept = made(call(result={"a": "x" * 10**6}), contents=True).contents

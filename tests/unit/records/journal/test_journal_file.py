@@ -146,18 +146,20 @@ def test_one_of_another_version_is_set_aside(path: Path) -> None:
         JournalFile(path)
 
 
-@pytest.mark.parametrize(("version", "lacks"), [(2, ("trace", "trace_context", "tool_call")), (3, ("tool_call",))])
+@pytest.mark.parametrize(("version", "lacks"), [(2, ("trace", "trace_context", "tool_call")), (3, ("tool_call",)), (4, ())])
 def test_one_of_a_version_before_gets_what_is_new_and_keeps_its_entries(path: Path, version: int, lacks: tuple[str, ...]) -> None:
     written(path, [entry(touched="a")]).close()
     with sqlite3.connect(path) as database:
         for column in lacks:
             database.execute(f"ALTER TABLE entries DROP COLUMN {column}")
+        database.execute("ALTER TABLE contents DROP COLUMN diff")
         database.execute(f"PRAGMA user_version = {version}")
     again = JournalFile(path)
-    assert again.write([entry(touched="b", trace="f" * 32)]) == 2
+    assert again.write([entry(touched="b", trace="f" * 32, contents=Contents("{}", "", False, "+a"))]) == 2
     again.close()
     with sqlite3.connect(path) as database:
         assert database.execute("SELECT trace FROM entries ORDER BY id").fetchall() == [("",), ("f" * 32,)]
+        assert database.execute("SELECT id, diff FROM contents").fetchall() == [(2, "+a")]
         assert database.execute("PRAGMA user_version").fetchone() == (journal_file.VERSION,)
 
 

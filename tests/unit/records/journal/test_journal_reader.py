@@ -53,7 +53,7 @@ def test_an_entry_comes_back_as_it_was_written(path: Path) -> None:
 
 def test_one_entry_is_there_in_full(path: Path) -> None:
     times = {"queue_s": 0.1, "person_s": 0.2, "start_s": 0.3, "server_s": 0.4, "back_s": 0.5}
-    with journal_of(path, entry(allowed_by="grant", contents=Contents("{}", "[1]", True), **times), entry()) as reader:
+    with journal_of(path, entry(allowed_by="grant", contents=Contents("{}", "[1]", True, "-a\n+b"), **times), entry()) as reader:
         full, bare = reader.details(1), reader.details(2)
         assert reader.details(3) is None
     assert full
@@ -61,6 +61,7 @@ def test_one_entry_is_there_in_full(path: Path) -> None:
     assert full.times == ActivityTimes(None, 0.1, 0.2, 0.3, 0.4, 0.5)
     assert (full.arguments, full.result, full.is_cut, full.allowed_by) == ("{}", "[1]", True, "grant")
     assert (bare.times, bare.arguments, bare.result, bare.is_cut) == (ActivityTimes(), "", "", False)
+    assert (full.diff, bare.diff) == (("-a", "+b"), ())
 
 
 def test_a_trace_is_found_by_its_whole_id_and_shown_in_full(path: Path) -> None:

@@ -15,8 +15,8 @@ from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import Copy, ScriptedServer, error, never
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import EventBus
-from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.events import EventBus, KeyringAwaited
+from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Era
@@ -50,6 +50,7 @@ class Life:
         is_launcher: bool = False,
         is_remote: bool = False,
         start_timeout_s: float | None = None,
+        needs_secrets: bool = False,
         mask: Callable[[str], str] = str,
     ) -> None:
         self.server = server
@@ -62,12 +63,14 @@ class Life:
         self.on_state: dict[ServerState, Callable[[], None]] = {}
         self.make: Callable[[], Any] = lambda: server(name="s")
         self.is_first_start = self.is_known_legacy = False
+        self.bus = EventBus()
         wheel: Any = ManualWheel()
         unused: Any = None
         self.instance = Instance(
             program=lambda: Program(
                 name="s",
                 make_transport=self._make_transport,
+                needs_secrets=needs_secrets,
                 is_launcher=is_launcher,
                 is_remote=is_remote,
                 start_timeout_s=start_timeout_s,
@@ -76,7 +79,7 @@ class Life:
             ),
             wants=wants,
             services=UpstreamServices(
-                bus=EventBus(),
+                bus=self.bus,
                 deadlines=wheel,
                 spawn=self.keeper.spawn,
                 eras=unused,
@@ -169,6 +172,43 @@ def test_a_crash_is_followed_by_another_try_after_1_2_and_4_seconds_and_a_minute
 
 
 # starting
+
+
+async def test_a_start_shows_that_it_waits_for_the_keyring_and_only_if_it_needs_secrets(live: Callable[..., Life]) -> None:
+    for needs_secrets in (True, False):
+        life, prompt, is_asked = live(needs_secrets=needs_secrets), asyncio.Event(), asyncio.Event()
+
+        async def make(prompt: asyncio.Event = prompt, is_asked: asyncio.Event = is_asked, life: Life = life) -> Any:
+            is_asked.set()
+            await prompt.wait()
+            return life.server(name="s")
+
+        life._make_transport = make  # type: ignore[method-assign]
+        running = life.spawn(life.run())
+        await is_asked.wait()
+        for is_awaited in (False, True, True):
+            life.bus.publish(KeyringAwaited(is_awaited=is_awaited))
+        shown = [AWAITS_KEYRING] if needs_secrets else []
+        assert [each for each in life.details if each] == shown
+        prompt.set()
+        await running
+        life.bus.publish(KeyringAwaited(is_awaited=True))
+        assert [each for each in life.details if each] == shown
+        assert life.instance.status.detail == ""
+
+
+async def test_a_start_that_fails_after_a_prompt_waits_for_it_no_longer(live: Callable[..., Life]) -> None:
+    life = live(needs_secrets=True)
+
+    def make() -> Any:
+        life.bus.publish(KeyringAwaited(is_awaited=True))
+        assert life.instance.status.detail == AWAITS_KEYRING
+        raise CannotStart("The keyring is locked")
+
+    life.make = make
+    with pytest.raises(TooltrayError, match="The keyring is locked"):
+        await life.run()
+    assert AWAITS_KEYRING not in life.instance.status.detail
 
 
 async def test_it_starts_runs_and_stops(life: Life) -> None:

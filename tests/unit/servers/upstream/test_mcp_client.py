@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from msgspec import Raw
@@ -409,6 +409,70 @@ async def test_the_time_that_the_person_at_the_machine_takes_is_not_the_servers_
     await asking
     assert relay.wheel.expire(30.0) == 1
     assert "within 30 s" in (await calling)["error"]["message"]
+
+
+# questions about calls that end
+
+
+@pytest.mark.parametrize("is_person", [False, True])
+async def test_a_question_ends_with_the_last_call_that_it_may_be_about(connect: Any, is_person: bool) -> None:
+    asked, withdrawn = asyncio.Event(), asyncio.Event()
+
+    async def wait(*_: Any) -> NoReturn:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            withdrawn.set()
+        raise AssertionError
+
+    relay = await connect(ScriptedServer(tool("t")), ask_person=wait if is_person else None)
+    client = Client(answer=wait) if is_person else Client(capabilities={"elicitation": {}}, answer=wait)
+    calls = [relay.calling("hang", client) for _ in range(2)]
+    await relay.server.call("hang", count=2)
+    asking = relay.keeper.spawn(relay.server.copy.ask("elicitation/create", {"message": "?"}), name="ask")
+    await asked.wait()
+    calls[1].cancel()
+    await relay.server.cancelled.wait()
+    assert not withdrawn.is_set()
+    calls[0].cancel()
+    await withdrawn.wait()
+    assert (await asking)["message"] == "the call that this question was about is over"
+
+
+async def test_a_question_ends_also_with_a_call_that_has_its_result(relay: Relay) -> None:
+    go_on, asked = relay.server.hold("tools/call"), asyncio.Event()
+
+    async def wait(method: str) -> NoReturn:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    calling = relay.calling("t", Client(capabilities={"elicitation": {}}, answer=wait))
+    await relay.server.call("t")
+    asking = relay.keeper.spawn(relay.server.copy.ask("elicitation/create"), name="ask")
+    await asked.wait()
+    go_on.set()
+    assert "result" in await calling
+    assert (await asking)["message"] == "the call that this question was about is over"
+
+
+async def test_a_question_for_roots_outlives_a_call_since_it_is_about_the_client(relay: Relay) -> None:
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def wait(method: str) -> Any:
+        asked.set()
+        await answered.wait()
+        return {"roots": []}
+
+    calling = relay.calling("hang", Client(capabilities={"roots": {}}, answer=wait))
+    await relay.server.call("hang")
+    asking = relay.keeper.spawn(relay.server.copy.ask("roots/list"), name="ask")
+    await asked.wait()
+    calling.cancel()
+    await relay.server.cancelled.wait()
+    answered.set()
+    assert await asking == {"roots": []}
 
 
 # questions about tasks
