@@ -232,6 +232,7 @@ async def test_a_url_shows_what_is_connected_to_and_is_added(theme: Theme) -> No
         await until(lambda: "What will be connected" in words(sheet))
         assert {"mcp.example.org", "https://mcp.example.org/mcp"} <= set(words(sheet).splitlines())
         assert "workspace" not in words(sheet)
+        assert "sandbox" not in words(sheet).lower(), "nothing of it runs on this computer"
         primary(sheet).click()
         entry = {"url": "https://mcp.example.org/mcp?workspace=7"}
         await desk.asked("add_mcp_server", "example", entry, True, "trusted")

@@ -42,6 +42,7 @@ async def test_what_new_servers_may_do_is_chosen(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         assert choice(page, "Access").accessibleName() == "Access: Automatic"
+        assert "Careful: sandboxed, changes ask. Trusted: changes ask. Free: never asks." in drawn(page)
         choose(page, "Access", "Careful")
         await desk.asked("change_settings", {"newServers": "careful"}, "")
         choose(page, "Access", "Automatic")

@@ -54,6 +54,7 @@ async def test_candidates_stand_in_groups_and_each_says_where_it_is_and_what_is_
         panel = await opened(desk)
         counts = {tab.text(): tab.count for tab in panel.findChildren(FilterTab)}
         assert counts == {"New": 4, "Different": 1, "Same": 1, "Broken": 1}
+        assert panel.table.model().headerData(0, Qt.Orientation.Horizontal) == "Import", "it may also copy"
         assert cells(panel.table, 0) == [
             "Ticked",
             "github",

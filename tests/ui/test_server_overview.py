@@ -1,18 +1,21 @@
 """The first tab of an opened server says how it is, and each of its buttons asks for what it says."""
 
+from datetime import datetime
+
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.journal_in_memory import JournalInMemory, entry
-from tests.fakes.server_snapshots import BUILTIN, TRUSTED, server
+from tests.fakes.server_snapshots import BUILTIN, STARTED_AT, TRUSTED, server
 from tests.ui.seen import control, drawn
 from tests.ui.seen import words as seen_words
 
 from tooltray.foundation.errors import SECRET_MISSING, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.activity.activity_words import at
 from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
@@ -180,6 +183,12 @@ async def test_the_last_calls_are_shown_and_lead_to_all_of_them(theme: Theme) ->
             assert text in drawn(details)
         for text in ("t3", "other"):
             assert text not in drawn(details)
+        ended_at = STARTED_AT + 12
+        began_at = ended_at - 2 * 86400
+        desk.engine.write(entry(12, tool="waited", at=began_at, ended_at=ended_at))  # type: ignore[attr-defined]
+        await until(lambda: "waited" in drawn(details))
+        assert at(ended_at, datetime.now()) in drawn(details), "as in the list of all calls"
+        assert at(began_at, datetime.now()) not in drawn(details)
         assert "/srv/a.md" in seen_words(details)
         desk.engine.write(entry(11, tool="new"))  # type: ignore[attr-defined]
         await until(lambda: "new" in drawn(details))

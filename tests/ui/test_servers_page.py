@@ -138,7 +138,7 @@ async def test_while_the_keyboard_is_among_the_cards_a_hint_says_how_it_goes_on(
 async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         await until(lambda: "Add your first server" in page_words(desk))
-        assert "They need no account" in page_words(desk)
+        assert "\nBegin with one of these. They need no account." in page_words(desk), "also where there is nothing to import"
         begin = next(way for way in desk.page.findChildren(Beginning) if "Paste" in way.accessibleName())
         QTest.keyClick(begin, Qt.Key.Key_Return)
         assert desk.window.sheet is not None

@@ -113,6 +113,7 @@ class AccessField(QWidget):
         line.addWidget(self._meaning, 1)
         lines.addLayout(line)
         lines.addWidget(self._sandbox)
+        self._sandbox.setVisible(not self._entry.get("url"))  # nothing of it runs here
         lacking = tr("Careful is not possible: it cannot be sandboxed on this computer.")
         self._lacking = Label(theme, lacking, "caption", "warning", wrap=True)
         lines.addWidget(self._lacking)

@@ -34,7 +34,7 @@ class CandidateTable(Table):
             return candidate.id in chosen if said.can_be_chosen(candidate) else None
 
         columns = [
-            Column(tr("Move"), is_chosen, Kind.CHECK, 56),
+            Column(tr("Import"), is_chosen, Kind.CHECK, 56),
             Column(tr("Name"), lambda candidate: candidate.name, Kind.TEXT, 150),
             Column(tr("What runs"), lambda candidate: candidate.target, Kind.MONO, 0, lambda candidate: candidate.target),
             Column(tr("Found in"), lambda candidate: said.found_in(candidate, names), Kind.QUIET, 140, _tip(names)),

@@ -11,7 +11,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
-from tooltray.ui.activity.activity_words import at, outcome_look, subject, took, touched
+from tooltray.ui.activity.activity_words import at, ended, outcome_look, subject, took, touched
 from tooltray.ui.confinement_words import access_words
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.destinations import CallsWhere, OpenServer
@@ -102,7 +102,7 @@ class LastCalls(QWidget, View):
         target = ElidedLabel(self._theme, touched(entry), "caption", "muted", mode=Qt.TextElideMode.ElideLeft)
         for column_, label in enumerate(
             (
-                Label(self._theme, at(entry.at, datetime.now()), "caption", "muted", tabular=True),
+                Label(self._theme, at(ended(entry), datetime.now()), "caption", "muted", tabular=True),
                 ElidedLabel(self._theme, name, "caption", hugs=True),
                 target,
                 Label(self._theme, end, "caption", TONES.get(look.tone, "muted"), tabular=True),

@@ -37,7 +37,7 @@ class FirstStart(QWidget, View):
         self._move = self._way("download", tr("Import servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
         self._move.clicked.connect(partial(context.go, ImportServers()))
         inner.addSpacing(4)
-        self._say(tr("Or begin with one of these. They need no account."), "caption", "muted")
+        self._say(tr("Begin with one of these. They need no account."), "caption", "muted")
         self._add_starters()
         inner.addSpacing(4)
         paste = self._way("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))

@@ -59,7 +59,9 @@ def _groups() -> Iterator[tuple[str, str, Sequence[Setting | str]]]:
         [LOGIN, starts, Setting("window.keepsRunning", keeps, tr("Clients keep working; the tray icon stays."), True)],
     )
     choices = {"": tr("Automatic"), **{each: choice_title(each) for each in get_args(AccessChoice)}}
-    text = tr("What they may do. Automatic: found ones are careful, those that you enter are trusted.")
+    text = tr(
+        "Careful: sandboxed, changes ask. Trusted: changes ask. Free: never asks. Automatic: found ones careful, entered ones trusted."
+    )
     yield tr("New servers"), "", [Setting("newServers", tr("Access"), text, "", tuple(choices), choices.__getitem__)]
     elsewhere = tr("Sent while you look elsewhere. What is switched off still shows in the window.")
     yield (

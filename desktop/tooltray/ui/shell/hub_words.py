@@ -80,7 +80,7 @@ def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
     if snapshot is None or phase is not HubPhase.RUNNING:
         return words.look.word
     stuck = sum(needs_person(server) for server in snapshot.servers)
-    running = sum(server.state is ServerState.RUNNING for server in snapshot.servers)
+    running = sum(server.state is ServerState.RUNNING and not server.is_builtin for server in snapshot.servers)
     state = paused_until(snapshot.paused_until) if snapshot.is_paused and snapshot.paused_until else words.look.word
     parts = [state, client_count(snapshot.session_count)]
     if running and not snapshot.is_paused:
