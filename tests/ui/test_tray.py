@@ -26,6 +26,7 @@ from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_stat
 from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
 from tooltray.ui.shell.tray import SIZES, Tray, tray_icon
 from tooltray.ui.shell.tray_menu import SHOWN_SERVERS, ServerEntry, TrayMenu, call_line, can_answer, load_line, short
+from tooltray.ui.shell.tray_reads import TrayReadings
 from tooltray.ui.theme import Theme
 
 S = ServerState
@@ -116,6 +117,7 @@ def test_the_menu_says_the_state_first_and_offers_the_app_last(menu: TrayMenu) -
         "s0 · Connected",
         "Pause all servers",
         "Copy entry for a client",
+        "One moment…",
         "Open Tooltray",
         "Settings",
         "About Tooltray",
@@ -364,6 +366,27 @@ async def test_a_hub_that_cannot_say_what_happens_leaves_the_rest_of_the_menu(th
         await until(lambda: any(text.startswith("Tooltray: ") for text in texts(tray.menu)))
         assert "Last failures" not in texts(tray.menu)
         tray.menu.aboutToHide.emit()
+
+
+def test_a_menu_that_grows_while_it_is_open_stays_on_the_screen(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub(*[S.RUNNING] * 12))
+    screen = menu.screen().availableGeometry()
+    menu.popup(screen.bottomRight())
+    shown = menu.height()
+    calls = [CallNow("claude-code", str(each), "", "git", "log", 0.0, "person") for each in range(5)]
+    menu.show_readings(TrayReadings(calls, (), ProgramLoad(212_000_000, 0.01, 0, 0)))
+    assert menu.height() > shown
+    assert screen.contains(menu.geometry())
+    quit_line = menu.actionGeometry(action(menu, "Quit"))
+    assert menu.rect().contains(quit_line)
+    menu.show_waiting([approval(str(each)) for each in range(3)], ["a", "b", "c"])
+    assert screen.contains(menu.geometry())
+    for number in range(60):
+        menu.addAction(str(number))
+    menu.show_hub(HubPhase.RUNNING, hub(*[S.RUNNING] * 2))
+    assert screen.contains(menu.geometry())
+    assert menu.sizeHint().height() > screen.height()
+    menu.close()
 
 
 def test_lines_of_the_menu() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
@@ -174,7 +174,6 @@ class TrayMenu(QMenu):
         self.addSeparator()
         self._load = self.addAction("")
         self._load.setEnabled(False)
-        self._load.setVisible(False)
         self._add("external", Phrase("Open Tooltray"), self.open_requested.emit)
         self._add("settings", Phrase("Settings"), self._way_to(Settings()))
         self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
@@ -191,6 +190,7 @@ class TrayMenu(QMenu):
         self._pause.retranslate()
         for action, (_, text) in self._fixed.items():
             action.setText(say(text))
+        self._load.setText(tr("One moment…"))  # until it is read: the menu does not grow by this line while it is open
         self._show_servers([])
 
     def show_hub(self, phase: HubPhase, snapshot: HubSnapshot | None) -> None:
@@ -204,7 +204,9 @@ class TrayMenu(QMenu):
         self._resume.setEnabled(is_usable)
         self._quit.setEnabled(phase is not HubPhase.ENDING)
         servers = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
+        self._load.setVisible(is_usable)
         self._show_servers(sorted(servers, key=lambda server: not needs_person(server)) if phase is HubPhase.RUNNING else [])
+        self._stay_on_screen()
 
     def show_waiting(self, approvals: Sequence[ApprovalSnapshot], questions: Sequence[str]) -> None:
         """Shows what waits for the user: calls, which can be answered here, and the servers with questions."""
@@ -222,6 +224,7 @@ class TrayMenu(QMenu):
         for server in questions[:SHOWN_WAITING]:
             action = self._line("waiting", self._after_waiting, "message", tr("{name} asks you something", name=short(server)))
             action.triggered.connect(self.open_requested)
+        self._stay_on_screen()
 
     def show_readings(self, readings: TrayReadings) -> None:
         """Shows who works now, what failed last, and what Tooltray and its servers use."""
@@ -234,11 +237,15 @@ class TrayMenu(QMenu):
             return
         self._now = (words, failures, len(calls))
         self._clear("now")
+        self._show_now(words, failures, len(calls))
+        self._stay_on_screen()
+
+    def _show_now(self, words: Sequence[str], failures: Sequence[ActivityEntry], calls: int) -> None:
         self._after_now.setVisible(bool(words or failures))
         for text in words:
             self._line("now", self._after_now, "state-connected", text).triggered.connect(self._way_to(Activity()))
-        if len(calls) > SHOWN_CALLS:
-            more = tr("{count} more calls are under way", count=len(calls) - SHOWN_CALLS)
+        if calls > SHOWN_CALLS:
+            more = tr("{count} more calls are under way", count=calls - SHOWN_CALLS)
             self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
             self._add_failures(failures)
@@ -249,6 +256,17 @@ class TrayMenu(QMenu):
         for entry in failures:
             menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
         self._lines["now"].append(self.insertMenu(self._after_now, menu))
+
+    def _stay_on_screen(self) -> None:
+        """Moves an open menu up if it has grown beyond its screen's lower edge, so that its last lines stay in sight; Qt opens it again,
+        with arrows to scroll, if it is taller than the screen."""
+        screen, place = self.screen().availableGeometry(), self.geometry()
+        if not self.isVisible() or place.bottom() <= screen.bottom():
+            return
+        if place.height() <= screen.height():
+            self.move(place.x(), screen.bottom() - place.height() + 1)
+        else:
+            self.popup(QPoint(place.x(), screen.top()))
 
     def _line(self, part: str, before: QAction, icon: str, text: str) -> QAction:
         action = QAction(icons.icon(icon, self._theme.color("text.secondary"), 14), text, self)
