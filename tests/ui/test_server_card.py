@@ -21,12 +21,13 @@ from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapsh
 from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.server_pane.server_tools import ROW_HEIGHT, ToolTable
+from tooltray.ui.server_pane.server_tools import ToolTable
 from tooltray.ui.server_words import Action, flaw_words, flaws_in_full, foot, milliseconds, sign, stopped, traffic
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.chip import StateBadge
 
 MakeCard = Callable[[ServerSnapshot], ServerCard]
@@ -409,12 +410,12 @@ def test_the_pointer_lights_the_whole_row(theme: Theme) -> None:
     tools = ToolTable(theme, "a")
     tools.set_tools([tool("one", "a"), tool("two", "a")])
     table = tools.table
-    table.resize(600, 2 * ROW_HEIGHT)
+    table.resize(600, 2 * TWO_LINES_HEIGHT)
     plain = table.grab().toImage()
     QApplication.sendEvent(table.viewport(), moved(table.visualRect(table.model().index(1, 0)).center()))
     assert table.hovered_row == 1
     lit = table.grab().toImage()
-    changed = {x for x in range(plain.width()) if plain.pixel(x, ROW_HEIGHT + 2) != lit.pixel(x, ROW_HEIGHT + 2)}
+    changed = {x for x in range(plain.width()) if plain.pixel(x, TWO_LINES_HEIGHT + 2) != lit.pixel(x, TWO_LINES_HEIGHT + 2)}
     assert len(changed) > table.viewport().width() * 0.9
     QApplication.sendEvent(table.viewport(), QEvent(QEvent.Type.Leave))
     assert table.hovered_row == -1

@@ -15,9 +15,9 @@ from tests.ui.seen import control
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.kit.hub_phase import HubPhase
-from tooltray.ui.server_pane.server_tools import ROW_HEIGHT
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.empty_state import Beginning, EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.page_frame import SearchField
@@ -434,7 +434,7 @@ async def test_of_thousands_of_tools_a_server_shows_some_and_more_on_demand(them
         more = next(button for button in listed.findChildren(QWidget) if getattr(button, "text", str)() == "Show 200 more")
         more.click()  # type: ignore[attr-defined]
         assert len(listed.table.rows) == 208
-        assert listed.table.height() == 208 * ROW_HEIGHT
+        assert listed.table.height() == 208 * TWO_LINES_HEIGHT
 
 
 async def test_while_the_hub_is_on_its_way_the_page_says_so(theme: Theme) -> None:
