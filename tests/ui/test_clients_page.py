@@ -9,7 +9,7 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import CHANGES, SCAN
 from tests.fakes.server_snapshots import server, tool
-from tests.ui.seen import cells, control, field, words
+from tests.ui.seen import cells, control, drawn, field, words
 from tests.ui.test_profile_sheet import table, tick
 
 from tooltray.foundation.errors import NotFound, TooltrayError
@@ -567,6 +567,18 @@ async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) 
         desk.window.go(Profiles())
         assert isinstance(desk.window.context.sheets.panel, ProfilesSheet)
         assert not [each for each in desk.clients.findChildren(QLineEdit) if each.hasFocus()]
+
+
+@pytest.mark.parametrize(
+    ("new", "variant", "words"), [(0, "secondary", ""), (2, "primary", ""), (1, "primary", "1 is not in Tooltray yet.")]
+)
+async def test_an_import_of_what_is_here_already_is_no_main_action(theme: Theme, new: int, variant: str, words: str) -> None:
+    async with Desk(engine(scan=replace(SCAN, servers=2, different_servers=2, new_servers=new)), theme) as desk:
+        banner = (await opened(desk)).findChild(ImportBanner)
+        assert isinstance(banner, ImportBanner)
+        assert banner.take.property("variant") == variant
+        assert ("not in Tooltray yet" in drawn(banner)) is bool(words)
+        assert words in drawn(banner)
 
 
 async def test_an_import_is_offered_only_from_clients_that_are_installed(theme: Theme) -> None:

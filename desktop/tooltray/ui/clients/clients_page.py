@@ -58,6 +58,7 @@ class ImportBanner(Surface):
         if scan is not None:
             self._title.setText(scan_title(scan))
             self._text.setText(scan_text(scan))
+            self.take.set_variant("primary" if scan.new_servers else "secondary")
 
 
 class ClientsPage(Page):
