@@ -105,9 +105,9 @@ async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(
         page = await opened(desk)
         rows = {row[NAME]: row for row in (cells(page.table, number) for number in range(len(page.table.rows)))}
         assert list(rows)[:4] == ["Claude Code", "Zed", "Codex", "Cursor"]
-        assert rows["Claude Code"] == ["Claude Code", "Connected now", "3,190", "Everything", ""]
-        assert rows["Cursor"] == ["Cursor", "Ready", "3,190", "coding", "Disconnect"]  # who left is not connected
-        assert rows["Gemini CLI"] == ["Gemini CLI", "Not connected", "", "", "Connect"]
+        assert rows["Claude Code"] == ["Claude Code", "Connected", "3,190", "Everything", ""]
+        assert rows["Cursor"] == ["Cursor", "Set up", "3,190", "coding", "Disconnect"]  # who left is not connected
+        assert rows["Gemini CLI"] == ["Gemini CLI", "Not set up", "", "", "Connect"]
         assert list(rows)[-1] == "Other clients (2)"
         tip = page.table.model().index(0, CONTEXT).data(Qt.ItemDataRole.ToolTipRole)
         assert tip == "3,190 of 36,650 tokens in its context"
@@ -216,7 +216,7 @@ async def test_news_of_sessions_are_shown_and_nothing_is_asked_by_a_page_that_no
         assert ("get_tool_costs", None, "s1") in desk.engine.calls
         desk.engine.sessions = []
         desk.engine.bus.publish(SessionListChanged())
-        await until(lambda: cells(desk.clients.table, place(desk.clients, "Claude Code"))[STATE] == "Not connected")
+        await until(lambda: cells(desk.clients.table, place(desk.clients, "Claude Code"))[STATE] == "Not set up")
         assert "Loaded" not in words(shown)
         desk.window.open_page("servers")
         desk.engine.calls.clear()

@@ -166,10 +166,10 @@ async def test_how_it_went_stands_at_each_server_and_what_changed_can_be_undone(
         outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Imported servers")
         assert [cells(outcome, row)[1] for row in range(3)] == ["Works", "Added", "Failed"]
         assert cells(outcome, 0)[2] == "38 tools listed. It left Claude Code."
-        await until(lambda: "search: Npx ended with exit code 1" in words(panel))
+        await until(lambda: "search: npx ended with exit code 1" in words(panel))
         assert "The package is not there. Correct its name." in words(panel)
         outcome.row_chosen.emit(outcome.rows[2])
-        assert "search: Npx ended with exit code 1. The package is not there. Correct its name." in words(panel)
+        assert "search: npx ended with exit code 1. The package is not there. Correct its name." in words(panel)
         assert nameless(desk.window) == []
         control(panel, "Close").click()
         assert desk.window.sheet is None

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import BUILTIN, server, tool
-from tests.ui.seen import cells, control, drawn
+from tests.ui.seen import cells, control, drawn, words
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
@@ -139,6 +139,35 @@ def test_a_remote_server_in_error_says_when_it_is_tried_again_and_what_to_do(app
     shown = foot(server("a", ServerState.ERROR, problem=PROBLEM, detail="Retrying in 60 s"), None, NOW)
     assert (shown.detail, shown.tone) == ("Retrying in 60 s.", "error")
     assert shown.explanation == "Command not found. Looked in /bin. Install it. Retrying in 60 s."
+
+
+@pytest.mark.parametrize(
+    ("left_s", "state", "words"),
+    [
+        (300, ServerState.ERROR, "Retrying in 5 minutes."),
+        (241, ServerState.ERROR, "Retrying in 5 minutes."),
+        (119, ServerState.ERROR, "Retrying in 119 s."),
+        (0, ServerState.ERROR, "Retrying now."),
+        (130, ServerState.RESTARTING, "Restarting in 3 minutes"),
+        (3, ServerState.RESTARTING, "Restarting in 3 s"),
+        (-2, ServerState.RESTARTING, "Restarting now"),
+    ],
+)
+def test_when_a_server_is_tried_again_is_counted_down(app: QApplication, left_s: int, state: ServerState, words: str) -> None:
+    failed = server("a", state, problem=PROBLEM, detail="Retrying in 300 s", retry_at=NOW.timestamp() + left_s)
+    assert foot(failed, None, NOW).detail == words
+
+
+async def test_the_countdown_on_a_card_moves(theme: Theme) -> None:
+    failed = server("a", ServerState.ERROR, problem=PROBLEM, retry_at=time.time() + 600)
+    async with Desk(FakePresenter([failed]), theme) as desk:
+        await until(lambda: "Retrying in 10 minutes." in words(desk.card("a")))
+        card = desk.card("a")
+        card._server = replace(failed, retry_at=time.time() - 1)  # as if that time had come
+        card._clock.timeout.emit()
+        assert "Retrying now." in words(card)
+        desk.engine.set_state("a", ServerState.RUNNING, retry_at=0.0)
+        await until(lambda: not card._clock.isActive())
 
 
 def test_a_card_says_what_a_sleeping_server_waits_for(make_card: MakeCard) -> None:

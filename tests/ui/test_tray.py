@@ -312,7 +312,7 @@ def test_only_what_can_be_judged_unseen_is_allowed_from_the_menu(menu: TrayMenu,
     answers: list[tuple[str, str]] = []
     menu.answered.connect(lambda id, answer: answers.append((id, answer)))
     menu.show_waiting([request], [])
-    entry = submenu(menu, "read_file of files, for claude-code")
+    entry = submenu(menu, "read_file of files, for Claude Code")
     assert [each.text() for each in entry.actions()] == ["Look at it…", *(["Allow once"] if can else []), "Not now"]
     entry.actions()[-1].trigger()
     assert answers == [("1", "refuse")]
@@ -343,7 +343,7 @@ async def test_who_works_and_what_failed_is_read_while_the_menu_is_open(theme: T
         assert not [call for call in desk.engine.calls if call[0] == "get_activity"]
         tray.menu.aboutToShow.emit()
         await until(lambda: "Last failures" in texts(tray.menu))
-        assert texts(tray.menu).count("claude-code · log (git) · waits for you") == 3
+        assert texts(tray.menu).count("Claude Code · log (git) · waits for you") == 3
         assert "2 more calls are under way" in texts(tray.menu)
         assert "Tooltray: 212 MB, 1 % of a processor · servers: 1,480 MB" in texts(tray.menu)
         asked: list[Destination] = []

@@ -2,6 +2,7 @@
 visible ones."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
@@ -57,7 +58,7 @@ class CandidateTable(Table):
         """Sets the height to so many lines, up to `MOST_CANDIDATES`; more of them scroll."""
         self.setFixedHeight(self.horizontalHeader().height() + min(max(rows, 1), MOST_CANDIDATES) * TWO_LINES_HEIGHT + 2)
 
-    def set_rows(self, rows: Sequence[ImportCandidate]) -> None:
+    def set_rows(self, rows: Sequence[Any]) -> None:
         """Replaces the candidates; the column of notes is hidden while none has one."""
         super().set_rows(rows)
         self.setColumnHidden(NOTES, not any(said.note_chip(each)[0] for each in rows))

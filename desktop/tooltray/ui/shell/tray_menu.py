@@ -16,6 +16,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
@@ -45,7 +46,7 @@ def call_line(call: CallNow, now: float | None = None) -> str:
     lasts = tr("{seconds} s", seconds=passed) if passed < MINUTE_S else tr("{minutes} min", minutes=passed // MINUTE_S)
     words = {"person": tr("waits for you"), "start": tr("waits for its server"), "turn": tr("waits for its turn")}
     waits = words.get(call.waits_for, lasts)
-    who = short(call.client) or tr("A client")
+    who = short(shown_client(call.client)) or tr("A client")
     return " · ".join((who, f"{short(call.tool)} ({short(call.server)})", waits))
 
 
@@ -57,7 +58,7 @@ def failure_line(entry: ActivityEntry, now: datetime) -> str:
 
 def approval_line(request: ApprovalSnapshot) -> str:
     """Returns which call waits for approval, and its client."""
-    tool, server, client = short(request.tool), short(request.server), short(request.client)
+    tool, server, client = short(request.tool), short(request.server), short(shown_client(request.client))
     if not client:
         return tr("{tool} of {server}", tool=tool, server=server)
     return tr("{tool} of {server}, for {client}", tool=tool, server=server, client=client)

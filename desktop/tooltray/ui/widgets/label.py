@@ -40,8 +40,8 @@ ENDS_WITH_NAME = re.compile(r"""(?:['"”」]|[/\\]\S+)[.。]?$""")
 
 
 class ElidedLabel(Label):
-    """One line with an ellipsis where it is cut: at its end, or in its middle if a quoted name or a path is at its end. The full text is its
-    tooltip and its name for screen readers.
+    """One line with an ellipsis where it is cut: at its end, or in its middle if it ends with a quoted name or a path. The full text is
+    its tooltip and its name for screen readers.
 
     Args:
         hugs: it asks for no more room than its text needs; otherwise it takes what its layout has.
