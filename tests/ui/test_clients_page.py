@@ -2,7 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 from tests.fakes.desk import Desk, until
@@ -556,6 +556,18 @@ async def test_the_defaults_of_all_clients_are_chosen_in_their_sheet(theme: Them
 
 
 # links
+
+
+async def test_in_the_smallest_window_no_column_is_cut_by_the_pane(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        desk.window.resize(900, 600)
+        page.table.row_chosen.emit(page.rows[0])
+        await until(lambda: page.pane is not None and page.table.isColumnHidden(PROFILE))
+        assert page.table.mapTo(page, page.table.rect().topRight()).x() < page.pane.mapTo(page, QPoint(0, 0)).x()
+        assert page.table.horizontalHeader().length() <= page.table.viewport().width()
+        page.pane.close_requested.emit()
+        await until(lambda: not page.table.isColumnHidden(PROFILE))
 
 
 async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) -> None:

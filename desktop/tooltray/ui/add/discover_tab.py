@@ -22,7 +22,7 @@ from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.offer_list import Offer, OfferList
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import column, row
@@ -79,7 +79,7 @@ class DiscoverTab(Page):
         head = column(margins=(24, 16, 24, 10), spacing=8)
         head.addWidget(self.field)
         state = row(spacing=10)
-        self._count = ElidedLabel(self._theme, "", "caption", "secondary")
+        self._count = Label(self._theme, "", "caption", "secondary", wrap=True)
         self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True)
         self._refresh.clicked.connect(self._on_refresh)
         state.addWidget(self._count, 1)
@@ -204,7 +204,7 @@ class DiscoverTab(Page):
 
     def _draw_status(self, found: str = "") -> None:
         text, tone = status_line(self._status, datetime.now(), found)
-        self._count.set_text(text)
+        self._count.setText(text)
         self._count.set_tone(tone)
         self._refresh.setText(refresh_word(self._status))
 

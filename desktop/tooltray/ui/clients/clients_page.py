@@ -94,7 +94,7 @@ class ClientsPage(Page):
         layout.addLayout(above)
         self._fault = FaultArea(theme)
         self._stack = QStackedWidget()
-        self._split = SplitView(self._stack)
+        self._split = SplitView(self._stack, fits=True)
         layout.addWidget(NoticesAbove(self._fault, self._split), 1)
         self.table = ClientTable(theme, self.choose_profile)
         self._waiting = EmptyState(theme, tr("Looking for AI clients…"), tr("This takes a moment at most."), [])

@@ -58,10 +58,12 @@ class RowHover(View):
 
 PATH = re.compile(r"(?:~|\.{0,2}|[A-Za-z]:|HOME)[/\\]")
 
+RELATIVE = re.compile(r"[^\s:]+/[^\s/]+")
+
 
 def elide_mode(text: str, style: str) -> Qt.TextElideMode:
     """Returns where a text is cut: a path at its beginning, since its end says what it is; code in the middle, else at the end."""
-    if PATH.match(text):
+    if PATH.match(text) or (style != "mono" and RELATIVE.fullmatch(text)):
         return Qt.TextElideMode.ElideLeft
     return Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight
 
