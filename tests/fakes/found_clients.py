@@ -80,6 +80,7 @@ SCAN = ClientScan(
     servers=11,
     different_servers=7,
     plain_secrets=5,
+    new_servers=4,
 )
 DIFF = """--- a/mcp.json
 +++ b/mcp.json

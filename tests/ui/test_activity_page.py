@@ -25,7 +25,7 @@ from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
 from tooltray.ui.activity.activity_list import FAILED
 from tooltray.ui.activity.activity_page import FIGURES
-from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TOOL, TOUCHED
+from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TOOK, TOOL, TOUCHED
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenEntry, ServerLog, TryTool
@@ -492,7 +492,7 @@ async def test_figures_sort_and_the_chart_follows_the_row(theme: Theme) -> None:
         assert cells(figures.table, 1)[:3] == ["git", "2", "1 · 50 %"]
         figures.table.selectRow(1)
         await until(lambda: "git: 2 calls, 1 failed" in words(figures))
-        assert "p50 12 ms" in figures.chart.accessibleDescription()
+        assert "typical 12 ms" in figures.chart.accessibleDescription()
         assert nameless(desk.window) == []
         control(figures, "Show these calls").click()
         await until(lambda: page.calls.list.filter.servers == ("git",))
@@ -509,6 +509,16 @@ async def test_odd_names_are_drawn_as_they_are_on_one_line(theme: Theme, text: s
         assert "<i>" not in tip
         await details_of(desk, 1)
         desk.window.grab()
+
+
+async def test_in_the_smallest_window_the_target_is_in_sight(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.open_page("activity")
+        table = desk.activity.calls.list.table
+        desk.window.resize(900, 600)
+        await until(lambda: table.isColumnHidden(TOOK))
+        assert not table.isColumnHidden(TOUCHED)
+        assert table.columnWidth(TOUCHED) > 120
 
 
 async def test_in_a_wide_window_the_room_goes_to_what_was_touched(theme: Theme) -> None:

@@ -78,8 +78,8 @@ def test_each_kind_of_entry_says_what_it_is_about(fields: dict[str, str], text: 
     [
         ("start", "person", "You started it."),
         ("stop", "person", "You stopped it."),
-        ("start", "client", "claude-code needed it."),
-        ("stop", "client", "claude-code needs it no more."),
+        ("start", "client", "Claude Code needed it."),
+        ("stop", "client", "Claude Code needs it no more."),
         ("stop", "idle", "It was idle."),
         ("stop", "settings", "Its settings were changed."),
         ("start", "hub", "Started with Tooltray, or restarted after it exited."),
@@ -94,7 +94,7 @@ def test_what_happened_to_a_server_says_why(kind: str, why: str, text: str) -> N
 
 @pytest.mark.parametrize(
     ("by", "text"),
-    [("person", "You answered in Tooltray."), ("client", "It was answered in claude-code."), ("ci", "The program ci answered."), ("", "")],
+    [("person", "You answered in Tooltray."), ("client", "It was answered in Claude Code."), ("ci", "The program ci answered."), ("", "")],
 )
 def test_an_approval_says_who_answered(by: str, text: str) -> None:
     assert words.reason(entry(1, kind="approval", outcome="once", reason=by)) == text

@@ -149,7 +149,7 @@ async def test_what_it_may_do_can_be_chosen_before_it_is_added(theme: Theme) -> 
         await until(lambda: not len(desk.tasks))
         assert "Changes ask, not sandboxed" in words(sheet)
         choose(sheet, "Access: Trusted", "Careful")
-        assert "Sandboxed: not your other files, keys and passwords" in words(sheet)
+        assert "Sandboxed: cannot reach your other files, keys and passwords" in words(sheet)
         choose(sheet, "Access: Careful", "As in the text: write")
         assert sheet.new_servers()[0].access is None
         choose(sheet, "Access: As in the text: write", "Free")

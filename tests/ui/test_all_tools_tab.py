@@ -292,8 +292,8 @@ async def test_whether_a_tool_asks_is_changed_in_its_line(theme: Theme) -> None:
 @pytest.mark.parametrize(
     ("fields", "chip", "sentence"),
     [
-        ({"client": "claude-code", "expires_at": AT_NOON}, "Allowed for claude-code", f"Asks first; allowed for claude-code until {NOON}."),
-        ({"client": "claude-code"}, "Allowed for claude-code", "Asks first; allowed for claude-code."),
+        ({"client": "claude-code", "expires_at": AT_NOON}, "Allowed for Claude Code", f"Asks first; allowed for Claude Code until {NOON}."),
+        ({"client": "claude-code"}, "Allowed for Claude Code", "Asks first; allowed for Claude Code."),
         ({"session": "1"}, "Allowed for One session", "Asks first; allowed for One session."),
         ({"expires_at": AT_NOON}, f"Allowed until {NOON}", "You have allowed it. Otherwise it asks first."),
     ],

@@ -195,7 +195,7 @@ async def test_one_change_that_worked_is_a_toast_with_undo(theme: Theme) -> None
         control(panel, "Mend").click()
         await until(lambda: desk.window.sheet is None)
         toast = next(each for each in desk.window.findChildren(Toast) if each.isVisible())
-        assert toast.text == "Cursor is connected"
+        assert toast.text == "Cursor is set up"
         control(toast, "Undo").click()
         await desk.asked("undo_client_change", "c1")
 
@@ -232,7 +232,7 @@ async def test_changes_are_in_the_pane_of_their_client_and_only_what_can_be_undo
         assert "2 servers were taken out of Claude Code" in words(page.pane)
         assert "Undo" not in [each.text() for each in page.pane.findChildren(Button)]
         page.table.row_chosen.emit(row(page, "cursor"))
-        control(page.pane, "Undo: Cursor is connected").click()
+        control(page.pane, "Undo: Cursor is set up").click()
         await desk.asked("undo_client_change", "c1")
 
 
@@ -243,10 +243,10 @@ async def test_a_change_is_undone_from_its_sheet_which_closes_then(theme: Theme)
         panel = await edits(desk)
         control(panel, "Connect").click()
         await until(lambda: "2 servers were taken out of Claude Code" in words(panel))
-        control(panel, "Undo: Cursor is connected").click()
+        control(panel, "Undo: Cursor is set up").click()
         await desk.asked("undo_client_change", "c1")
         await until(lambda: desk.window.sheet is None)
-        assert any(toast.text == "Cursor is connected" for toast in desk.window.findChildren(Toast))
+        assert any(toast.text == "Cursor is set up" for toast in desk.window.findChildren(Toast))
 
 
 async def test_where_nothing_has_to_change_it_is_said_and_an_open_sheet_stays(theme: Theme) -> None:

@@ -19,7 +19,14 @@ def test_every_mode_has_a_name_and_a_sentence_of_its_own(app: QApplication) -> N
 
 @pytest.mark.parametrize(
     ("shown", "of", "words"),
-    [(1, 1, "1 token"), (0, 0, "0 tokens"), (2310, 2310, "2,310 tokens"), (88, 6480, "88 of 6,480 tokens"), (520, 328, "520 tokens")],
+    [
+        (1, 1, "1 token"),
+        (0, 0, "0 tokens"),
+        (2310, 2310, "2,310 tokens"),
+        (88, 6480, "88 of 6,480 tokens"),
+        (0, 1497, "1,497 tokens, none in context"),
+        (520, 328, "520 tokens"),
+    ],
 )
 def test_costs_are_said_with_their_unit_and_twice_only_where_they_differ(shown: int, of: int, words: str) -> None:
     assert tokens(shown, of) == words

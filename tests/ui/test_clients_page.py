@@ -2,14 +2,14 @@
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import CHANGES, SCAN
 from tests.fakes.server_snapshots import server, tool
-from tests.ui.seen import cells, control, field, words
+from tests.ui.seen import cells, control, drawn, field, words
 from tests.ui.test_profile_sheet import table, tick
 
 from tooltray.foundation.errors import NotFound, TooltrayError
@@ -105,9 +105,9 @@ async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(
         page = await opened(desk)
         rows = {row[NAME]: row for row in (cells(page.table, number) for number in range(len(page.table.rows)))}
         assert list(rows)[:4] == ["Claude Code", "Zed", "Codex", "Cursor"]
-        assert rows["Claude Code"] == ["Claude Code", "Connected now", "3,190", "Everything", ""]
-        assert rows["Cursor"] == ["Cursor", "Ready", "3,190", "coding", "Disconnect"]  # who left is not connected
-        assert rows["Gemini CLI"] == ["Gemini CLI", "Not connected", "", "", "Connect"]
+        assert rows["Claude Code"] == ["Claude Code", "Connected", "3,190", "Everything", ""]
+        assert rows["Cursor"] == ["Cursor", "Set up", "3,190", "coding", "Disconnect"]  # who left is not connected
+        assert rows["Gemini CLI"] == ["Gemini CLI", "Not set up", "", "", "Connect"]
         assert list(rows)[-1] == "Other clients (2)"
         tip = page.table.model().index(0, CONTEXT).data(Qt.ItemDataRole.ToolTipRole)
         assert tip == "3,190 of 36,650 tokens in its context"
@@ -216,7 +216,7 @@ async def test_news_of_sessions_are_shown_and_nothing_is_asked_by_a_page_that_no
         assert ("get_tool_costs", None, "s1") in desk.engine.calls
         desk.engine.sessions = []
         desk.engine.bus.publish(SessionListChanged())
-        await until(lambda: cells(desk.clients.table, place(desk.clients, "Claude Code"))[STATE] == "Not connected")
+        await until(lambda: cells(desk.clients.table, place(desk.clients, "Claude Code"))[STATE] == "Not set up")
         assert "Loaded" not in words(shown)
         desk.window.open_page("servers")
         desk.engine.calls.clear()
@@ -558,6 +558,18 @@ async def test_the_defaults_of_all_clients_are_chosen_in_their_sheet(theme: Them
 # links
 
 
+async def test_in_the_smallest_window_no_column_is_cut_by_the_pane(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        desk.window.resize(900, 600)
+        page.table.row_chosen.emit(page.rows[0])
+        await until(lambda: page.pane is not None and page.table.isColumnHidden(PROFILE))
+        assert page.table.mapTo(page, page.table.rect().topRight()).x() < page.pane.mapTo(page, QPoint(0, 0)).x()
+        assert page.table.horizontalHeader().length() <= page.table.viewport().width()
+        page.pane.close_requested.emit()
+        await until(lambda: not page.table.isColumnHidden(PROFILE))
+
+
 async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         desk.window.go(OpenClient("cursor-7"))  # before anything is read
@@ -567,6 +579,18 @@ async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) 
         desk.window.go(Profiles())
         assert isinstance(desk.window.context.sheets.panel, ProfilesSheet)
         assert not [each for each in desk.clients.findChildren(QLineEdit) if each.hasFocus()]
+
+
+@pytest.mark.parametrize(
+    ("new", "variant", "words"), [(0, "secondary", ""), (2, "primary", ""), (1, "primary", "1 is not in Tooltray yet.")]
+)
+async def test_an_import_of_what_is_here_already_is_no_main_action(theme: Theme, new: int, variant: str, words: str) -> None:
+    async with Desk(engine(scan=replace(SCAN, servers=2, different_servers=2, new_servers=new)), theme) as desk:
+        banner = (await opened(desk)).findChild(ImportBanner)
+        assert isinstance(banner, ImportBanner)
+        assert banner.take.property("variant") == variant
+        assert ("not in Tooltray yet" in drawn(banner)) is bool(words)
+        assert words in drawn(banner)
 
 
 async def test_an_import_is_offered_only_from_clients_that_are_installed(theme: Theme) -> None:

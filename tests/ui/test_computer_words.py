@@ -36,7 +36,7 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
     ],
 )
 def test_what_they_hold_is_counted(app: QApplication, servers: int, different: int, secrets: int, text: str) -> None:
-    assert scan_text(replace(SCAN, servers=servers, different_servers=different, plain_secrets=secrets)) == text
+    assert scan_text(replace(SCAN, servers=servers, different_servers=different, plain_secrets=secrets, new_servers=0)) == text
 
 
 def test_nothing_is_said_of_what_nobody_holds(app: QApplication) -> None:
@@ -51,7 +51,7 @@ def rows(*clients: AiClient, sessions: tuple[SessionSnapshot, ...] = ()) -> list
 def test_each_state_has_a_shape_and_a_word_of_its_own(app: QApplication) -> None:
     shown = [*rows(CLAUDE, sessions=(SESSION,)), *rows(CLAUDE, CURSOR, CODEX, ZED), ClientRow("x", "X")]
     looks = [said.state_look(row) for row in shown]
-    assert [look.word for look in looks] == ["Connected now", "Not connected", "Ready", "Old entry", "Does not work", "Disconnected"]
+    assert [look.word for look in looks] == ["Connected", "Not set up", "Set up", "Old entry", "Does not work", "Disconnected"]
     assert len({look.icon for look in looks}) == 5
     assert len({said.state_tip(row) for row in shown}) == 6
     assert said.state_look(rows(WARP)[0]).word == "Not installed"
@@ -65,7 +65,7 @@ def test_the_button_says_what_there_is_to_do(app: QApplication) -> None:
 
 
 def test_it_is_said_that_nobody_can_tell_whether_a_client_runs(app: QApplication) -> None:
-    assert [said.presence(client) for client in (CLAUDE, CURSOR, CODEX, WARP)] == ["Runs now", "Not running", "Installed", "Not installed"]
+    assert [said.presence(client) for client in (CLAUDE, CURSOR, CODEX, WARP)] == ["Running", "Not running", "Installed", "Not installed"]
 
 
 def test_connecting_all_leaves_out_what_needs_a_person_or_is_connected(app: QApplication) -> None:
@@ -78,7 +78,7 @@ def test_our_own_entry_is_not_one_of_its_servers(app: QApplication) -> None:
 
 def test_changes_are_said_as_what_was_done(app: QApplication) -> None:
     assert [said.change_word(change, "X") for change in CHANGES] == [
-        "X is connected",
+        "X is set up",
         "The entry in X is mended",
         "2 servers were taken out of X",
     ]

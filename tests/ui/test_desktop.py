@@ -596,7 +596,7 @@ async def test_quitting_while_clients_are_connected_says_who_and_asks(live: Call
     life.tray.menu.quit_requested.emit()
     await until(lambda: life.window.sheet is not None)
     assert life.window.isVisible()
-    assert "claude-code, cursor are connected." in life.words
+    assert "Claude Code, cursor are connected." in life.words
     assert not engine.asked_to_stop
     control(life.window.sheet, "Keep running").click()
     await until(lambda: life.window.sheet is None)
@@ -612,7 +612,7 @@ async def test_whoever_wants_to_quit_twice_is_not_asked_again(live: Callable[...
     engine = await connected(life, "claude-code")
     life.window.quit_requested.emit()
     await until(lambda: life.window.sheet is not None)
-    assert "claude-code is connected." in life.words
+    assert "Claude Code is connected." in life.words
     life.window.quit_requested.emit()
     assert engine.asked_to_stop == "quit"
     assert await life.code == 0

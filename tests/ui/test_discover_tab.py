@@ -70,8 +70,9 @@ async def test_what_is_typed_is_searched_for_and_an_empty_field_brings_the_list_
         tab = await opened(desk)
         QTest.keyClicks(tab.field, "file")
         await desk.asked("search_registry", "file", 50)
-        await until(lambda: titles(tab) == ["GitHub", "Files", "com.example/search"])
-        assert "3 found" in words(tab)
+        found = ["GitHub", "Files", "com.example/search"]
+        await until(lambda: titles(tab) == ["Well-known", "Filesystem", "Official registry", *found])
+        assert "4 found" in words(tab)
         searches = [call for call in desk.engine.calls if call[0] == "search_registry"]
         assert len(searches) == 2  # the one for its age, and one for all four letters
         QTest.keyClick(tab.field, Qt.Key.Key_Escape)
@@ -145,22 +146,44 @@ async def test_a_registry_that_was_never_fetched_is_not_said_to_have_nothing(the
     fake.registry_hits, fake.registry_status = [], RegistryStatus(is_updating=True)
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
-        tab.field.setText("files")
+        tab.field.setText("zzz")
         await until(lambda: "The registry cannot be searched yet" in words(tab))
         fake.registry_hits, fake.registry_status = list(HITS), STATUS
         tab._again.setInterval(0)
         tab.show_status(RegistryStatus(is_updating=True))
-        await until(lambda: titles(tab)[:1] == ["GitHub"])  # by itself
+        await until(lambda: "GitHub" in titles(tab))  # by itself
+
+
+async def test_well_known_servers_are_searched_while_the_registry_cannot_be_read(theme: Theme) -> None:
+    fake = engine()
+    fake.registry_hits = []
+    fake.registry_status = RegistryStatus(problem=Problem("The registry cannot be reached", "no network", ""))
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        tab.field.setText("Play browser")
+        await until(lambda: titles(tab) == ["Well-known", "Playwright"])
+        assert "1 found · The registry cannot be reached" in words(tab)
+        assert "cannot be searched yet" not in words(tab)
+        fake.starters = [replace(each, here="browser") if each.id == "playwright" else each for each in STARTERS]
+        tab._read_all()
+        await until(lambda: tab.offers.offers[1].chips[:1] == (("Added as browser", "success"),))
+        fake.failures["search_registry"] = TooltrayError("The disk is full")
+        tab.field.setText("fetch")
+        await until(lambda: titles(tab) == ["Well-known", "Fetch"])
+        assert "The disk is full" in words(tab)
+        tab.field.setText("xyz")
+        await until(lambda: "The registry cannot be searched yet" in words(tab))
 
 
 async def test_down_leads_into_the_list_and_enter_opens_what_is_chosen(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         tab = await opened(desk)
         tab.field.setText("files")
-        await until(lambda: titles(tab)[0] == "GitHub")
+        await until(lambda: titles(tab)[3:4] == ["GitHub"])
         tab.field.setFocus()
         QTest.keyClick(tab.field, Qt.Key.Key_Down)
         assert QApplication.focusWidget() is tab.offers
+        QTest.keyClick(tab.offers, Qt.Key.Key_Down)
         QTest.keyClick(tab.offers, Qt.Key.Key_Down)
         QTest.keyClick(tab.offers, Qt.Key.Key_Return)
         panel = await sheet(desk)

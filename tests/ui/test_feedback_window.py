@@ -126,7 +126,7 @@ def files(*paths: Path) -> QMimeData:
 async def test_a_report_opens_a_window_that_says_who_and_where_and_renders_the_summary(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
         assert window.windowTitle() == "Feedback for shop"
-        assert "claude-code has finished a step" in words(window)
+        assert "Claude Code has finished a step" in words(window)
         assert "Project shop · /srv/code/shop · waiting for " in words(window)
         summary = window.findChild(MarkdownView)
         assert summary is not None

@@ -45,7 +45,7 @@ async def test_a_client_s_name_is_its_name_and_the_version_a_fact(theme: Theme) 
     async with Desk(engine, theme) as desk:
         desk.window.open_page("clients")
         await until(lambda: desk.clients.table.rows)
-        assert desk.clients.table.model().index(0, 0).data() == "claude-code"
+        assert desk.clients.table.model().index(0, 0).data() == "Claude Code"
         desk.clients.table.row_chosen.emit(desk.clients.table.rows[0])
         await until(lambda: "Version 1" in words(desk.clients))
 

@@ -57,7 +57,7 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         desk.window.open_page("servers")
         fake.clients = ("claude-code",)
         steps.read()
-        await until(lambda: steps.steps.client == "claude-code" and not len(desk.tasks))
+        await until(lambda: steps.steps.client == "Claude Code" and not len(desk.tasks))
         assert fake.settings == {"window": {"firstSteps": True}}
         fake.has_called = True
         steps.read()

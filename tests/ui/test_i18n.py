@@ -232,3 +232,5 @@ def test_a_sentence_begins_with_a_capital_unless_a_name_comes_first() -> None:
     assert whole(Problem(Phrase("{program} ended", program="npx"))) == "npx ended."
     assert title(Problem(Phrase("{what} is away", what=Phrase("the hub")))) == "The hub is away"
     assert title(Problem("nothing is left")) == "Nothing is left"
+    assert title(Problem("npm has no package 'x'")) == "npm has no package 'x'"
+    assert whole(Problem("npm has no such package")) == "npm has no such package."

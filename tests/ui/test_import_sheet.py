@@ -57,17 +57,33 @@ async def test_candidates_stand_in_groups_and_each_says_where_it_is_and_what_is_
         assert panel.table.model().headerData(0, Qt.Orientation.Horizontal) == "Import", "it may also copy"
         assert cells(panel.table, 0) == [
             "Ticked",
-            "github",
-            "npx -y @modelcontextprotocol/server-github",
+            "github\nnpx -y @modelcontextprotocol/server-github",
             "Claude Code, Cursor, Codex",
             "1 key",
         ]
-        assert cells(panel.table, 3)[::4] == ["Not ticked", "Only if you tick it"]
+        assert cells(panel.table, 3)[::3] == ["Not ticked", "Only if you tick it"]
+        assert cells(panel.table, 3)[2] == ".mcp.json of shop"
         assert "Zed's settings cannot be read" in words(panel)
         show_group(panel, 2)
-        assert cells(panel.table)[::4] == ["", "Already added"]
+        assert cells(panel.table)[::3] == ["", "Already added"]
         show_group(panel, 3)
-        assert cells(panel.table)[::4] == ["", "Cannot be used"]
+        assert cells(panel.table)[::3] == ["", "Cannot be used"]
+
+
+async def test_a_list_without_notes_has_no_column_for_them_and_what_runs_has_the_room(theme: Theme) -> None:
+    plan = ImportPlan(tuple(replace(each, asks=(), secrets=()) for each in PLAN.candidates[:2]))
+    async with Desk(engine(plan), theme) as desk:
+        table = (await opened(desk)).table
+        assert table.isColumnHidden(3)
+        assert table.columnWidth(1) > theme.metrics("caption").horizontalAdvance(plan.candidates[0].target)
+
+
+async def test_where_nothing_can_be_imported_no_button_offers_it(theme: Theme) -> None:
+    async with Desk(engine(ImportPlan((PLAN.candidates[5],))), theme) as desk:
+        panel = await opened(desk)
+        shown = [each.text() for each in panel.findChildren(QPushButton) if each.isVisibleTo(panel)]
+        assert "Close" in shown
+        assert not [text for text in shown if text.startswith(("Copy", "Move"))]
 
 
 async def test_what_is_looked_at_is_told_in_full(theme: Theme) -> None:
@@ -79,7 +95,7 @@ async def test_what_is_looked_at_is_told_in_full(theme: Theme) -> None:
         assert "Codex · /home/ada/.codex.json · gh" in shown
         panel.table.selectRow(3)
         await until(lambda: "DATABASE_URI goes to the keyring: its value has the form of a secret." in words(panel))
-        assert "for the project shop" in words(panel)
+        assert ".mcp.json of shop · /home/ada/shop/.mcp.json · db" in words(panel)
         show_group(panel, 1)
         panel.table.selectRow(0)
         await until(lambda: "files already exists and runs something else. This one is added as files-2." in words(panel))
@@ -150,10 +166,10 @@ async def test_how_it_went_stands_at_each_server_and_what_changed_can_be_undone(
         outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Imported servers")
         assert [cells(outcome, row)[1] for row in range(3)] == ["Works", "Added", "Failed"]
         assert cells(outcome, 0)[2] == "38 tools listed. It left Claude Code."
-        await until(lambda: "search: Npx ended with exit code 1" in words(panel))
+        await until(lambda: "search: npx ended with exit code 1" in words(panel))
         assert "The package is not there. Correct its name." in words(panel)
         outcome.row_chosen.emit(outcome.rows[2])
-        assert "search: Npx ended with exit code 1. The package is not there. Correct its name." in words(panel)
+        assert "search: npx ended with exit code 1. The package is not there. Correct its name." in words(panel)
         assert nameless(desk.window) == []
         control(panel, "Close").click()
         assert desk.window.sheet is None

@@ -36,7 +36,7 @@ def menu_of(desk: Desk, shown: ServerSnapshot) -> list[str]:
 @pytest.mark.parametrize(
     ("shown", "said", "chip"),
     [
-        (OWN, "From the settings", ""),
+        (OWN, "In settings.json", ""),
         (OF_PROJECT, "From .mcp.json of shop", "shop"),
         (OF_ALL, "From .mcp.json of shop", "shop"),
         (SERVED, "From a-config-with-a-long-name.json", "a-config-…name.json"),
@@ -73,7 +73,7 @@ async def test_details_say_it_for_every_server(theme: Theme) -> None:
     async with Desk(FakePresenter([OF_PROJECT, OWN, *(server(f"s{number}") for number in range(30))]), theme) as desk:
         page = desk.page
         await until(lambda: page.server_list.table.rows)
-        for name, said in (("db", "From .mcp.json of shop"), ("own", "From the settings")):
+        for name, said in (("db", "From .mcp.json of shop"), ("own", "In settings.json")):
             page.server_list.table.row_chosen.emit(desk.servers.find(name))
             control(page.details, "Details").click()
             assert said in words(page.details)

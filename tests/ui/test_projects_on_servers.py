@@ -170,7 +170,7 @@ async def test_a_cost_has_its_thousands_apart_like_the_saving_beside_it_in_every
 
 
 @pytest.mark.parametrize(
-    ("mode", "head"), [("everything", ""), ("lazy", "Tool listing: compact · "), ("search", "Tool listing: search · ")]
+    ("mode", "head"), [("everything", ""), ("lazy", "Tool listing: compact · "), ("search", "Clients search for tools: ")]
 )
 async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(theme: Theme, mode: str, head: str) -> None:
     fake = FakePresenter([server("b", tool_count=1, is_lazy=mode == "lazy")])
@@ -178,8 +178,9 @@ async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(th
     listing = ClientModeSnapshot("", "", "", mode, "", summary="AI clients get these.")
     fake.client_modes = [ClientModeSnapshot("claude-code", "Claude Code", "", "everything", ""), listing]
     async with Desk(fake, theme) as desk:
-        end = "" if head else " for a client with all tools"
-        await until(lambda: f"{head}210 of 6,600 tokens{end}" in words(desk.page))
+        end = {"lazy": "210 of 6,600 tokens", "search": "6,600 tokens would be listed"}
+        shown = end.get(mode, "210 of 6,600 tokens for a client with all tools")
+        await until(lambda: f"{head}{shown}" in words(desk.page))
         tip = desk.page.findChild(TokenSummary).toolTip()
         listed, counted = (
             "AI clients get these. Change it in Clients > Defaults….",

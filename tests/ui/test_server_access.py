@@ -26,6 +26,7 @@ from tooltray.ui.confinement_words import access_words
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenSecret, OpenServer
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import PADDING
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.toast import Toast
 
@@ -175,10 +176,23 @@ async def test_tools_show_whether_they_run_without_asking(theme: Theme) -> None:
         assert "1 of 2 tools run without asking." in words(details)
         assert "Runs without asking: read_it, where path is x." in words(details)
         shown = table(details, "Tools")
-        assert cells(shown, 1) == ["write_it", "Asks first", "It may change things", "Change…"]
+        assert cells(shown, 1) == ["write_it\nAsks first", "It may change things", "Change…"]
         details = await opened(desk, "git")
-        assert cells(table(details, "Tools"), 0)[1] == "Allowed for Cursor"
+        assert cells(table(details, "Tools"), 0)[0].endswith("\nAllowed for Cursor")
         assert "read_it, where path is x" not in words(details)
+
+
+async def test_names_of_tools_and_secrets_are_not_cut_at_the_window_s_usual_width(theme: Theme) -> None:
+    tool, secret = "create_or_update_file_contents", "GITHUB_PERSONAL_ACCESS_TOKEN"
+    fake = engine(None, ServerPermissions("files", (), tools=(replace(WRITE, tool=tool),)))
+    fake.stored_secrets = StoredSecrets("keyring", secrets=(SecretSnapshot(f"files/{secret}", False, ("files",)),))
+    async with Desk(fake, theme) as desk:
+        desk.window.resize(1180, 760)
+        details = await opened(desk)
+        for shown, name in ((table(details, "Tools"), tool), (table(details, "Secrets of files"), secret)):
+            await until(lambda shown=shown: shown.rows)
+            assert cells(shown)[0].split("\n")[0] == name
+            assert theme.metrics("mono").horizontalAdvance(name) < shown.columnWidth(0) - PADDING
 
 
 async def test_what_runs_without_asking_is_chosen_and_undone(theme: Theme) -> None:
@@ -206,7 +220,7 @@ async def test_one_tool_is_made_to_ask_by_the_keyboard_and_that_is_undone(theme:
         QTest.keyClick(tools, Qt.Key.Key_Space)
         pick(tools.findChildren(QMenu)[-1], "Asks first")
         await desk.asked("set_tool_approval", "files", "read_it", "ask")
-        await until(lambda: cells(tools)[1] == "Asks first")
+        await until(lambda: cells(tools)[0].endswith("\nAsks first"))
         assert await undone(desk) == "read_it asks first"
         assert ("set_tool_approval", "files", "read_it", "default") in desk.engine.calls
 
@@ -293,7 +307,7 @@ async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(the
         fake.failures.clear()
         control(panel, "Asks first").click()
         assert "The disk is full" not in words(panel)
-        await until(lambda: cells(tools)[1] == "Asks first")
+        await until(lambda: cells(tools)[0].endswith("\nAsks first"))
 
 
 async def test_secrets_show_their_state_and_lead_to_their_sheets(theme: Theme) -> None:
@@ -315,11 +329,11 @@ async def test_secrets_show_their_state_and_lead_to_their_sheets(theme: Theme) -
         )
         fake.bus.publish(SecretsChanged("keyring"))
         await until(shown.isVisible)
-        assert [cells(shown, at)[1:] for at in range(4)] == [
-            ["Missing", "Enter…"],
-            ["Stored", "Change…"],
-            ["Kept elsewhere", "Change…"],
-            ["Not known", "Change…"],
+        assert [cells(shown, at) for at in range(4)] == [
+            ["a\nMissing", "Enter…"],
+            ["b\nStored", "Change…"],
+            ["c\nKept elsewhere", "Change…"],
+            ["d\nNot known", "Change…"],
         ]
         assert nameless(desk.window) == []
         desk.window.context.go = asked.append

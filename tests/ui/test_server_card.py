@@ -14,19 +14,20 @@ from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import BUILTIN, server, tool
-from tests.ui.seen import cells, control, drawn
+from tests.ui.seen import cells, control, drawn, words
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.server_pane.server_tools import ROW_HEIGHT, ToolTable
+from tooltray.ui.server_pane.server_tools import ToolTable
 from tooltray.ui.server_words import Action, flaw_words, flaws_in_full, foot, milliseconds, sign, stopped, traffic
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.chip import StateBadge
 
 MakeCard = Callable[[ServerSnapshot], ServerCard]
@@ -138,6 +139,35 @@ def test_a_remote_server_in_error_says_when_it_is_tried_again_and_what_to_do(app
     shown = foot(server("a", ServerState.ERROR, problem=PROBLEM, detail="Retrying in 60 s"), None, NOW)
     assert (shown.detail, shown.tone) == ("Retrying in 60 s.", "error")
     assert shown.explanation == "Command not found. Looked in /bin. Install it. Retrying in 60 s."
+
+
+@pytest.mark.parametrize(
+    ("left_s", "state", "words"),
+    [
+        (300, ServerState.ERROR, "Retrying in 5 minutes."),
+        (241, ServerState.ERROR, "Retrying in 5 minutes."),
+        (119, ServerState.ERROR, "Retrying in 119 s."),
+        (0, ServerState.ERROR, "Retrying now."),
+        (130, ServerState.RESTARTING, "Restarting in 3 minutes"),
+        (3, ServerState.RESTARTING, "Restarting in 3 s"),
+        (-2, ServerState.RESTARTING, "Restarting now"),
+    ],
+)
+def test_when_a_server_is_tried_again_is_counted_down(app: QApplication, left_s: int, state: ServerState, words: str) -> None:
+    failed = server("a", state, problem=PROBLEM, detail="Retrying in 300 s", retry_at=NOW.timestamp() + left_s)
+    assert foot(failed, None, NOW).detail == words
+
+
+async def test_the_countdown_on_a_card_moves(theme: Theme) -> None:
+    failed = server("a", ServerState.ERROR, problem=PROBLEM, retry_at=time.time() + 600)
+    async with Desk(FakePresenter([failed]), theme) as desk:
+        await until(lambda: "Retrying in 10 minutes." in words(desk.card("a")))
+        card = desk.card("a")
+        card._server = replace(failed, retry_at=time.time() - 1)  # as if that time had come
+        card._clock.timeout.emit()
+        assert "Retrying now." in words(card)
+        desk.engine.set_state("a", ServerState.RUNNING, retry_at=0.0)
+        await until(lambda: not card._clock.isActive())
 
 
 def test_a_card_says_what_a_sleeping_server_waits_for(make_card: MakeCard) -> None:
@@ -416,12 +446,12 @@ def test_the_pointer_lights_the_whole_row(theme: Theme) -> None:
     tools = ToolTable(theme, "a")
     tools.set_tools([tool("one", "a"), tool("two", "a")])
     table = tools.table
-    table.resize(600, 2 * ROW_HEIGHT)
+    table.resize(600, 2 * TWO_LINES_HEIGHT)
     plain = table.grab().toImage()
     QApplication.sendEvent(table.viewport(), moved(table.visualRect(table.model().index(1, 0)).center()))
     assert table.hovered_row == 1
     lit = table.grab().toImage()
-    changed = {x for x in range(plain.width()) if plain.pixel(x, ROW_HEIGHT + 2) != lit.pixel(x, ROW_HEIGHT + 2)}
+    changed = {x for x in range(plain.width()) if plain.pixel(x, TWO_LINES_HEIGHT + 2) != lit.pixel(x, TWO_LINES_HEIGHT + 2)}
     assert len(changed) > table.viewport().width() * 0.9
     QApplication.sendEvent(table.viewport(), QEvent(QEvent.Type.Leave))
     assert table.hovered_row == -1

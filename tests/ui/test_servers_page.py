@@ -15,9 +15,9 @@ from tests.ui.seen import control
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.kit.hub_phase import HubPhase
-from tooltray.ui.server_pane.server_tools import ROW_HEIGHT
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.empty_state import Beginning, EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.page_frame import SearchField
@@ -86,7 +86,7 @@ async def test_each_server_has_a_card_and_tooltray_s_own_one_only_if_it_is_searc
         assert menu_of(desk, "hub") == ["Log"]
 
 
-async def test_what_needs_the_user_comes_first_where_no_card_moves_under_the_pointer(theme: Theme) -> None:
+async def test_what_needs_the_user_comes_first_and_no_card_moves_during_a_visit(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b"), server("c", ServerState.ERROR, problem=Problem("x"))]), theme) as desk:
         await until(lambda: shown(desk) == ["c", "a", "b"])
         control(desk.card("a"), "Use a").setFocus(Qt.FocusReason.TabFocusReason)
@@ -99,6 +99,10 @@ async def test_what_needs_the_user_comes_first_where_no_card_moves_under_the_poi
         assert shown(desk) == ["c", "a", "b"]  # a click elsewhere moves none
         control(desk.card("a"), "Use a").setFocus(Qt.FocusReason.TabFocusReason)
         desk.servers_page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
+        await settle(desk)
+        assert shown(desk) == ["c", "a", "b"]  # nor does anything else in the same visit
+        desk.window.open_page("activity")
+        desk.window.open_page("servers")
         await until(lambda: shown(desk) == ["b", "c", "a"])
 
 
@@ -193,6 +197,9 @@ async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
         await until(lambda: table(desk).rows[7].state is ServerState.STOPPED)
         assert table(desk).currentIndex().row() == 7
         desk.engine.set_state("server-7", ServerState.ERROR)
+        await until(lambda: table(desk).rows[7].state is ServerState.ERROR)
+        desk.window.open_page("activity")
+        desk.window.open_page("servers")
         await until(lambda: table(desk).rows[0].name == "server-7")
         assert table(desk).currentIndex().row() == 0
 
@@ -434,7 +441,7 @@ async def test_of_thousands_of_tools_a_server_shows_some_and_more_on_demand(them
         more = next(button for button in listed.findChildren(QWidget) if getattr(button, "text", str)() == "Show 200 more")
         more.click()  # type: ignore[attr-defined]
         assert len(listed.table.rows) == 208
-        assert listed.table.height() == 208 * ROW_HEIGHT
+        assert listed.table.height() == 208 * TWO_LINES_HEIGHT
 
 
 async def test_while_the_hub_is_on_its_way_the_page_says_so(theme: Theme) -> None:

@@ -107,7 +107,7 @@ async def test_each_kind_says_whose_it_is_and_a_click_leads_there(theme: Theme) 
         engine.bus.publish(ProblemReported(Problem("401"), "linear"))
         assert await told.next() == "linear wants you to sign in"
         told.teller.on_approvals([approval("1", project="/srv/shop", arguments='{"path": "/etc/passwd"}')])
-        assert told.panel.shown == [("claude-code wants to use read_file", "files · shop")]
+        assert told.panel.shown == [("Claude Code wants to use read_file", "files · shop")]
         assert told.click() == "approvals"
         told.panel.shown.clear()
         told.teller.on_approvals([approval("1", project="/srv/shop"), approval("2", is_quiet=True)])

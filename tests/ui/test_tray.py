@@ -26,6 +26,7 @@ from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_stat
 from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
 from tooltray.ui.shell.tray import SIZES, Tray, tray_icon
 from tooltray.ui.shell.tray_menu import SHOWN_SERVERS, ServerEntry, TrayMenu, call_line, can_answer, load_line, short
+from tooltray.ui.shell.tray_reads import TrayReadings
 from tooltray.ui.theme import Theme
 
 S = ServerState
@@ -116,6 +117,7 @@ def test_the_menu_says_the_state_first_and_offers_the_app_last(menu: TrayMenu) -
         "s0 · Connected",
         "Pause all servers",
         "Copy entry for a client",
+        "One moment…",
         "Open Tooltray",
         "Settings",
         "About Tooltray",
@@ -310,7 +312,7 @@ def test_only_what_can_be_judged_unseen_is_allowed_from_the_menu(menu: TrayMenu,
     answers: list[tuple[str, str]] = []
     menu.answered.connect(lambda id, answer: answers.append((id, answer)))
     menu.show_waiting([request], [])
-    entry = submenu(menu, "read_file of files, for claude-code")
+    entry = submenu(menu, "read_file of files, for Claude Code")
     assert [each.text() for each in entry.actions()] == ["Look at it…", *(["Allow once"] if can else []), "Not now"]
     entry.actions()[-1].trigger()
     assert answers == [("1", "refuse")]
@@ -341,7 +343,7 @@ async def test_who_works_and_what_failed_is_read_while_the_menu_is_open(theme: T
         assert not [call for call in desk.engine.calls if call[0] == "get_activity"]
         tray.menu.aboutToShow.emit()
         await until(lambda: "Last failures" in texts(tray.menu))
-        assert texts(tray.menu).count("claude-code · log (git) · waits for you") == 3
+        assert texts(tray.menu).count("Claude Code · log (git) · waits for you") == 3
         assert "2 more calls are under way" in texts(tray.menu)
         assert "Tooltray: 212 MB, 1 % of a processor · servers: 1,480 MB" in texts(tray.menu)
         asked: list[Destination] = []
@@ -364,6 +366,27 @@ async def test_a_hub_that_cannot_say_what_happens_leaves_the_rest_of_the_menu(th
         await until(lambda: any(text.startswith("Tooltray: ") for text in texts(tray.menu)))
         assert "Last failures" not in texts(tray.menu)
         tray.menu.aboutToHide.emit()
+
+
+def test_a_menu_that_grows_while_it_is_open_stays_on_the_screen(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub(*[S.RUNNING] * 12))
+    screen = menu.screen().availableGeometry()
+    menu.popup(screen.bottomRight())
+    shown = menu.height()
+    calls = [CallNow("claude-code", str(each), "", "git", "log", 0.0, "person") for each in range(5)]
+    menu.show_readings(TrayReadings(calls, (), ProgramLoad(212_000_000, 0.01, 0, 0)))
+    assert menu.height() > shown
+    assert screen.contains(menu.geometry())
+    quit_line = menu.actionGeometry(action(menu, "Quit"))
+    assert menu.rect().contains(quit_line)
+    menu.show_waiting([approval(str(each)) for each in range(3)], ["a", "b", "c"])
+    assert screen.contains(menu.geometry())
+    for number in range(60):
+        menu.addAction(str(number))
+    menu.show_hub(HubPhase.RUNNING, hub(*[S.RUNNING] * 2))
+    assert screen.contains(menu.geometry())
+    assert menu.sizeHint().height() > screen.height()
+    menu.close()
 
 
 def test_lines_of_the_menu() -> None:

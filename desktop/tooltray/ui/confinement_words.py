@@ -100,7 +100,7 @@ def entry_words(entry: Mapping[str, object]) -> str:
     shown = _of_entry(entry)
     if is_open(shown):
         return tr("Not sandboxed: can do anything you can")
-    text = tr("not your other files, keys and passwords") if shown.files != "open" else ""
+    text = tr("cannot reach your other files, keys and passwords") if shown.files != "open" else ""
     return tr("{words}: {meaning}", words=in_short(shown), meaning=text) if text else in_short(shown)
 
 

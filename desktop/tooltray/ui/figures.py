@@ -73,4 +73,6 @@ def tokens(shown: int, of: int) -> str:
     """
     if shown >= of:
         return tr("1 token") if shown == 1 else tr("{count} tokens", count=f"{shown:,}")
+    if not shown:
+        return tr("{count} tokens, none in context", count=f"{of:,}")
     return tr("{shown} of {count} tokens", shown=f"{shown:,}", count=f"{of:,}")

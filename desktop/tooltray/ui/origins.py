@@ -34,7 +34,7 @@ def origin(server: ServerSnapshot) -> str:
         case "project" | "served" if server.file:
             return tr("From {file}", file=file_name(server.file, project_of(server)))
         case _:
-            return tr("From the settings")
+            return tr("In settings.json")
 
 
 def origin_chip(server: ServerSnapshot) -> str:

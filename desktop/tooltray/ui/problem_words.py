@@ -7,13 +7,14 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.ui.i18n import say
 
+PROGRAMS = ("npm ", "npx ", "uv ", "uvx ")  # begin sentences as they are written
 WIDE = ("W", "F")  # characters of scripts that have a full stop of their own, and no space behind it
 
 
 def title(problem: Problem) -> str:
     """Returns what happened, as the beginning of a sentence."""
     text = say(problem.title)
-    return text if _begins_with_name(problem.title) else text[:1].upper() + text[1:]
+    return text if _begins_with_name(problem.title) or text.startswith(PROGRAMS) else text[:1].upper() + text[1:]
 
 
 def sentences(problem: Problem) -> str:
@@ -36,7 +37,9 @@ def in_a_row(*texts: str) -> str:
 
 def _sentence(text: str) -> str:
     is_translated, is_named, text = isinstance(text, Phrase) and say(text) != text, _begins_with_name(text), say(text).strip()
-    if not is_named and text.split(maxsplit=1)[0].strip(",;:").isalpha():  # a file's or a command's name stays as it is
+    if (
+        not is_named and not text.startswith(PROGRAMS) and text.split(maxsplit=1)[0].strip(",;:").isalpha()
+    ):  # a file's or a command's name stays as it is
         text = text[0].upper() + text[1:]
     if text.endswith((".", "!", "?", ":", "。")):
         return text

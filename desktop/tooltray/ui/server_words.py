@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
+from math import ceil
 
 import msgspec
 from PySide6.QtCore import QDate, QLocale
@@ -83,11 +84,11 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, tr("{name} wants you to sign in", name=server.name), why, "warning", whole(problem))
         case ServerState.ERROR:
             problem = server.problem or Problem(tr("It does not run"))
-            after = sentences(Problem("", detail)) or _next_step(problem)  # a server elsewhere is tried again by itself
-            return Foot(action, title(problem), after, "error", in_a_row(whole(problem), sentences(Problem("", detail))))
+            again = sentences(Problem("", next_try(server, now)))
+            return Foot(action, title(problem), again or _next_step(problem), "error", in_a_row(whole(problem), again))
         case ServerState.RESTARTING:
             problem = server.problem or Problem(tr("Restarting…"))  # by a person, or for a session of its own that has expired
-            return Foot(action, title(problem), detail, explanation=whole(problem))
+            return Foot(action, title(problem), next_try(server, now), explanation=whole(problem))
         case ServerState.STARTING | ServerState.INSTALLING if server.detail == AWAITS_KEYRING:
             return Foot(action, detail, answer_prompt(), explanation=answer_prompt())
         case ServerState.INSTALLING:
@@ -104,6 +105,20 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
 def answer_prompt() -> str:
     """Returns where the prompt of the keyring is to be looked for."""
     return tr("If it asks for its password, answer there; its window may be behind this one.")
+
+
+def next_try(server: ServerSnapshot, now: datetime) -> str:
+    """Returns when a failed server is tried again, counted down from now; without such a time what the engine says."""
+    if not server.retry_at:
+        return say(server.detail)
+    left = ceil(server.retry_at - now.timestamp())
+    is_restart = server.state is ServerState.RESTARTING
+    if left <= 0:
+        return tr("Restarting now") if is_restart else tr("Retrying now")
+    if left < SECONDS_BELOW_S:
+        return tr("Restarting in {seconds} s", seconds=left) if is_restart else tr("Retrying in {seconds} s", seconds=left)
+    minutes = ceil(left / 60)
+    return tr("Restarting in {count} minutes", count=minutes) if is_restart else tr("Retrying in {count} minutes", count=minutes)
 
 
 def missing_secret(problem: Problem | None) -> str:

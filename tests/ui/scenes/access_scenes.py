@@ -38,7 +38,7 @@ FILES = (
     P("directory_tree", "read", "default", True, READS),
     P("write_file", "write", "default", False, WRITES, ("1",)),
     P("edit_file", "write", "always", True, CHOSEN_FREE),
-    P("move_file", "write", "ask", False, CHOSEN_ASK),
+    P("create_or_update_file_contents", "write", "ask", False, CHOSEN_ASK),
     P("delete_everything_that_matches_this_pattern_<b>🗑</b>", "write", "default", False, WRITES),
     P("create_directory", "write", "default", False, WRITES, (), False),
     P("get_file_info", "read", "default", False, READS, (), True, True),
@@ -53,7 +53,11 @@ def permissions_of(name: str, *rules: str, count: int = 0, single: tuple[str, ..
 RULE_WORDS = rule_words(read_rule({"tool": "write_file", "arguments": {"path": {"inside": ["~/notes"]}}, "others": ["content"]}))
 PERMISSIONS = [
     ServerPermissions(
-        "filesystem", ("read", "edit_file", "ask:move_file"), ("edit_file", "ask:move_file"), tools=FILES, call_rules=(RULE_WORDS,)
+        "filesystem",
+        ("read", "edit_file", "ask:create_or_update_file_contents"),
+        ("edit_file", "ask:create_or_update_file_contents"),
+        tools=FILES,
+        call_rules=(RULE_WORDS,),
     ),
     permissions_of("github", "all", count=38),
     permissions_of("playwright", "all", count=22),
@@ -78,7 +82,7 @@ SECRETS = StoredSecrets(
     "keyring",
     is_proven=True,
     secrets=(
-        SecretSnapshot("filesystem/API_TOKEN", False, ("filesystem",)),
+        SecretSnapshot("filesystem/GITHUB_PERSONAL_ACCESS_TOKEN", False, ("filesystem",)),
         SecretSnapshot("github/GITHUB_TOKEN", True, ("github", "filesystem")),
         SecretSnapshot("op://work/a-vault-with-a-long-name/an item with a long name/password", True, ("filesystem",), kind="provided"),
         SecretSnapshot("other/KEY", True, ("other",)),

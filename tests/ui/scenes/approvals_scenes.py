@@ -52,7 +52,7 @@ DECIDED = [
             ),
             (CALLS, "yes", "window", "", "", {"server": "github", "kind": "reads", "definitions": "ec464ba610a9560e, a49c62acad69a3fb"}),
             (CALLS, "yes", "window", "", "", {"server": "filesystem", "rule": RUN.rules[1].words, "client": "Claude Code"}),
-            ("What was allowed for longer", "narrowed", "window", "", "", {"grant": "96ac409b", "server": "git", "tool": "push"}),
+            ("A lasting approval", "narrowed", "window", "", "", {"grant": "96ac409b", "server": "git", "tool": "push"}),
             (
                 "A call of a tool",
                 "no",

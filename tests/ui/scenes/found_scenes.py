@@ -122,7 +122,7 @@ async def discover(theme: Theme, size: tuple[int, int] | None = None, words: str
     await until(lambda: tab.offers.offers)
     if words:
         tab.field.setText(words)
-        await until(lambda: not tab.offers.offers[0].is_heading)
+        await until(lambda: any(offer.key.startswith("hit:") for offer in tab.offers.offers))
     return Shot(result, size=size)
 
 
@@ -152,7 +152,7 @@ async def discover_nothing(theme: Theme) -> Shot:
 
 
 async def discover_away(theme: Theme) -> Shot:
-    """The registry was never downloaded, and cannot be reached."""
+    """The registry was never downloaded, and cannot be reached: well-known servers are searched."""
     result = await found_desk(theme)
     result.engine.registry_hits = []
     result.engine.registry_status = RegistryStatus(problem=Problem("The registry cannot be reached", "no network", "Retrying in an hour"))
@@ -160,7 +160,7 @@ async def discover_away(theme: Theme) -> Shot:
     tab = result.discover
     await until(lambda: tab.offers.offers)
     tab.field.setText("files")
-    await until(lambda: not tab.offers.isVisible())
+    await until(lambda: len(tab.offers.offers) == 2)
     return Shot(result, size=SMALL)
 
 

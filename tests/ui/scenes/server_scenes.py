@@ -1,5 +1,6 @@
 """Scenes of the page of servers: cards, the table of many, what a person is told there, logs and why a server does not start."""
 
+import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import QItemSelectionModel, Qt
@@ -23,7 +24,7 @@ from tooltray.ui.theme import Theme
 S = ServerState
 UNREACHABLE = Problem("'linear' did not answer", "connection refused by mcp.linear.app", "Look whether you are online")
 REMOTES = (
-    server("linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Retrying in 60 s"),
+    server("linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, retry_at=time.time() + 290),
     server("sentry", S.STARTING, transport="http", target="https://mcp.sentry.dev/mcp", detail="Slow: no answer for 45 s"),
     server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p50_ms=210),
 )

@@ -37,6 +37,7 @@ from tooltray.records.log.call_stats import DURATIONS_KEPT, HOUR_S, HOURS_SHOWN,
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.refusals import SomethingRefused
 from tooltray.servers.sign_ins.sign_ins import SignIns
+from tooltray.servers.upstream.instance_status import Status
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerStateChanged
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.entries.proposals import Proposals
@@ -90,6 +91,7 @@ class ServerSnapshots:
             p95_ms=self._stats.percentile_ms(server.name, 0.95),
             problem=server.problem or self._tools.list_problem(server.name),
             detail=self._projects.detail(server),
+            retry_at=_retry_at(server.status),
             pids=server.pids,
             auto_approve=tuple(config.auto_approve),
             isolation=config.isolation,
@@ -119,6 +121,11 @@ class ServerSnapshots:
         if found := self._config.file_server(server.name):
             return {"origin": found.origin, "file": found.file, "project": found.project, "revision": revision}
         return {"revision": revision}
+
+
+def _retry_at(status: Status) -> float:
+    """Returns when the next attempt to start is made, in unix seconds; 0 if none is planned."""
+    return status.since.unix + status.retry_after_s if status.since is not None and status.retry_after_s is not None else 0.0
 
 
 Source = Callable[[], Iterable[Problem]]

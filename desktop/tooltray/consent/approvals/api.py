@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the only answer that allows nothing
-LASTED = Phrase("What was allowed for longer")
+LASTED = Phrase("A lasting approval")
 
 
 class ApprovalsApi:

@@ -95,12 +95,14 @@ class ClientScan(msgspec.Struct, frozen=True):
         clients: the installed ones first, else by name.
         servers: the number of entries, without our own; `different_servers`: the number without duplicates.
         plain_secrets: the number of secrets in them in plain text.
+        new_servers: how many of them no server here is like: in program, arguments, variables or address, without the values of secrets.
     """
 
     clients: tuple[AiClient, ...] = ()
     servers: int = 0
     different_servers: int = 0
     plain_secrets: int = 0
+    new_servers: int = 0
 
 
 class ClientEdit(msgspec.Struct, frozen=True):

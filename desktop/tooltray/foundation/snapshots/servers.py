@@ -103,6 +103,7 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
     p95_ms: float = 0.0
     problem: Problem | None = None  # with ERROR and RESTARTING
     detail: str = ""  # what happens now, while STARTING, INSTALLING or RESTARTING
+    retry_at: float = 0.0  # unix seconds of the next attempt, with ERROR and RESTARTING; 0: none is planned
     pids: tuple[int, ...] = ()
     auto_approve: tuple[str, ...] = ()
     isolation: str = "shared"  # one copy for all AI clients, or "session": one for each

@@ -239,12 +239,12 @@ KNOWN: tuple[Known, ...] = (
     ),
     _known(
         r"^npm (?:error|ERR!) 404 .*'(?P<what>[^'\s]+?)@[^'@\s]*'",
-        lambda what: Phrase("npm knows no package '{what}'", what=what),
+        lambda what: Phrase("npm has no package '{what}'", what=what),
         CHECK_PACKAGE,
     ),
     _known(
         r"^npm (?:error|ERR!) 404 .* GET \S*/(?P<what>[^/\s]+)$",
-        lambda what: Phrase("npm knows no package '{what}'", what=what),
+        lambda what: Phrase("npm has no package '{what}'", what=what),
         CHECK_PACKAGE,
     ),
     _known(
@@ -252,10 +252,10 @@ KNOWN: tuple[Known, ...] = (
         lambda what: Phrase("its installation failed at the package's own script: {what}", what=what),
         Phrase("The server was not started. See what its package needs in order to be installed; its log has the whole output."),
     ),
-    _known(r"^npm (?:error|ERR!) code E404(?P<what>)$", lambda what: Phrase("npm knows no such package"), CHECK_PACKAGE),
+    _known(r"^npm (?:error|ERR!) code E404(?P<what>)$", lambda what: Phrase("npm has no such package"), CHECK_PACKAGE),
     _known(
         r"No matching version found for (?P<what>\S+?)\.?$",
-        lambda what: Phrase("npm knows no '{what}'", what=what),
+        lambda what: Phrase("npm has no '{what}'", what=what),
         Phrase("Check the version in its arguments."),
     ),
     _known(

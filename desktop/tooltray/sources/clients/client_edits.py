@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from msgspec.structs import replace
+
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -51,9 +53,13 @@ class ClientScans:
         """Implements AiClientsApi.scan_ai_clients."""
         from tooltray.sources.clients.client_kinds import read_client_kinds
         from tooltray.sources.clients.client_look import scan
+        from tooltray.sources.clients.import_offers import of_clients
+        from tooltray.sources.clients.import_plan import count_new
 
-        look = await self.look(projects)
-        return await asyncio.to_thread(lambda: scan(look, read_client_kinds()))
+        look, entries = await self.look(projects), tuple(self._config.entries.values())
+        found = await asyncio.to_thread(lambda: scan(look, read_client_kinds()))
+        new = await asyncio.to_thread(lambda: count_new(of_clients(look.entries()), entries, look.places.home))
+        return replace(found, new_servers=new)
 
     async def look(self, projects: Iterable[str] = ()) -> "ClientLook":
         """Returns the files themselves; each is read on access, which blocks, so access them in a thread."""

@@ -148,6 +148,19 @@ async def _servers_here(config: McpConfHelper, secrets: SecretStore, texts: Coll
     return found
 
 
+def count_new(found: Sequence[Found], entries: Iterable[Mapping[str, object]], user_folder: Path) -> int:
+    """Returns how many different servers some entries are that no server here is like. Reads no secret, so that two accounts count as the
+    same. Blocks; for a thread.
+
+    Args:
+        entries: of the settings.
+        user_folder: the user's home.
+    """
+    read, _ = _read_all(found, str(user_folder), ())
+    here = {program_of(entry, lambda inner: None).text for entry in entries}
+    return len({group[0].program.text for group in _grouped(read, (), {})} - here)
+
+
 class _Values:
     """The values of secrets, read until their place cannot be reached; a keyring that hangs is asked only once."""
 

@@ -17,6 +17,7 @@ from tooltray.foundation.snapshots.activity import (
     CallNow,
     cut_from,
 )
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.server_text import one_line, seen
@@ -71,7 +72,17 @@ def client_of(entry: ActivityEntry) -> str:
 
 
 def client_words(client: str) -> str:
-    return tr("You") if client == PERSON else one_line(client, LONGEST) or "–"
+    return tr("You") if client == PERSON else one_line(shown_client(client), LONGEST) or "–"
+
+
+def typical() -> str:
+    """Returns the name of the time within which half of some calls ended."""
+    return tr("typical")
+
+
+def slowest() -> str:
+    """Returns the name of the time that one call in twenty exceeded."""
+    return tr("slowest 5 %")
 
 
 def ended(entry: ActivityEntry) -> float:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
-from tooltray.ui.activity.activity_words import client_words, milliseconds, took
+from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import tr
@@ -45,14 +45,15 @@ LONGEST = 120  # characters of a name
 class FiguresTable(Table):
     def __init__(self, theme: Theme) -> None:
         self._most = 1
+        half, slow = typical().capitalize(), slowest().capitalize()
         columns = [
             Column(tr("Name"), _title, Kind.TEXT, 0, _title, order=lambda each: _title(each).casefold()),
             Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
             Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
             Column(tr("Tokens"), lambda each: number(each.tokens), Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
             Column(tr("Per call"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
-            Column("p50", lambda each: milliseconds(each.p50_ms), Kind.NUMBER, 84, order=lambda each: each.p50_ms or 0.0, falls=True),
-            Column("p95", lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 84, order=lambda each: each.p95_ms or 0.0, falls=True),
+            Column(half, lambda each: milliseconds(each.p50_ms), Kind.NUMBER, 84, order=lambda each: each.p50_ms or 0.0, falls=True),
+            Column(slow, lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 108, order=lambda each: each.p95_ms or 0.0, falls=True),
             Column(tr("Last"), lambda each: moment(each.last_at, datetime.now()), Kind.QUIET, 108, order=lambda e: e.last_at, falls=True),
         ]
         super().__init__(theme, columns, tr("Figures"), lambda each: each.name)
@@ -140,7 +141,7 @@ class FiguresTab(Page):
         head = row(spacing=16)
         self._name = ElidedLabel(theme, "", "strong")
         head.addWidget(self._name, 1)
-        for word, tone in (("p50", "chart.p50"), ("p95", "chart.p95")):
+        for word, tone in ((typical(), "chart.p50"), (slowest(), "chart.p95")):
             head.addWidget(Legend(theme, word, tone))
         self._show = Button(theme, tr("Show these calls"), "link", small=True)
         self._show.clicked.connect(self._on_show)
@@ -204,13 +205,19 @@ class FiguresTab(Page):
         is_day = SPANS[self._span.current] == DAY_S
         times = [f"{datetime.fromtimestamp(point.at):%H:%M}" if is_day else moment(point.at, now) for point in points]
         words = [
-            tr("{time}: p50 {p50}, p95 {p95}, {calls} calls", time=moment(each.at, now), p50=p50, p95=p95, calls=number(each.calls))
+            tr(
+                "{time}: typical {typical}, slowest 5 % over {slow}, {calls} calls",
+                time=moment(each.at, now),
+                typical=p50,
+                slow=p95,
+                calls=number(each.calls),
+            )
             for each in points
             for p50, p95 in [(milliseconds(each.p50_ms), milliseconds(each.p95_ms))]
         ]
         lines = [
-            Line("p95", tuple(point.p95_ms for point in points), "chart.p95"),
-            Line("p50", tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
+            Line(slowest(), tuple(point.p95_ms for point in points), "chart.p95"),
+            Line(typical(), tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
         ]
         self.chart.set_lines(lines, times, words, ". ".join(word for word, point in zip(words, points, strict=True) if point.calls))
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
-from tooltray.ui.activity.activity_words import client_words, milliseconds, took, waits
+from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical, waits
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import one_line
@@ -117,7 +117,7 @@ class GlancePanel(Surface):
         top = column(margins=(18, 12, 18, 6), spacing=6)
         numbers = row(spacing=24)
         self._calls, self._failures = Figure(theme, tr("calls")), Figure(theme, tr("failed"))
-        self._p50, self._p95, self._tokens = Figure(theme, "p50"), Figure(theme, "p95"), Figure(theme, tr("≈ tokens"))
+        self._p50, self._p95, self._tokens = Figure(theme, typical()), Figure(theme, slowest()), Figure(theme, tr("≈ tokens"))
         self._p50.setToolTip(tr("Half of the calls took less"))
         self._p95.setToolTip(tr("One call in twenty took longer"))
         for figure in (self._calls, self._failures, self._p50, self._p95, self._tokens):
@@ -193,12 +193,13 @@ def _bar(point: ActivityPoint, now: datetime) -> Bar:
         words = tr("{span}: no calls", span=span)
     elif point.failures:
         words = tr(
-            "{span}: {calls} calls, {failed} failed, p95 {p95}",
+            "{span}: {calls} calls, {failed} failed, slowest 5 % over {slow}",
             span=span,
             calls=number(point.calls),
             failed=number(point.failures),
-            p95=milliseconds(point.p95_ms),
+            slow=milliseconds(point.p95_ms),
         )
     else:
-        words = tr("{span}: {calls} calls, p95 {p95}", span=span, calls=number(point.calls), p95=milliseconds(point.p95_ms))
+        slow = milliseconds(point.p95_ms)
+        words = tr("{span}: {calls} calls, slowest 5 % over {slow}", span=span, calls=number(point.calls), slow=slow)
     return Bar(point.at, point.calls, point.failures, words, f"{begin:%H:%M}")

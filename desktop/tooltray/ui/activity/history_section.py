@@ -8,6 +8,7 @@ from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 from tooltray.ui.activity.activity_words import whole_time
 from tooltray.ui.approval.approval_body import facts_box
 from tooltray.ui.approval.confirmation_window import fact_name, fact_value
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, shipped, tr
 from tooltray.ui.kit.page_context import PageContext
@@ -101,7 +102,7 @@ def way_words(entry: AuditEntry) -> str:
         "terminal": tr("Terminal"),
         "passphrase": tr("Passphrase"),
         "program": tr("Program {name}", name=entry.who),
-        "client": tr("Form of {client}", client=entry.who or tr("An AI client")),
+        "client": tr("Form of {client}", client=shown_client(entry.who) or tr("An AI client")),
         "script": tr("Script"),
     }
     return words.get(entry.way, "–")

@@ -61,7 +61,7 @@ def pasted_candidate(pasted: Pasted, name: str, find_secrets: FindSpans, same: s
     names = pasted.headers if pasted.is_remote else list(values) if isinstance(values, Mapping) else []
     notes = []
     if same:
-        text = tr("You have this server already: {name}. Add it again only for another account.", name=same)
+        text = tr("You have this server already: {name}. Add it again only for another account or other arguments.", name=same)
         notes.append((text, "info", "info"))
     warnings = [tr("It comes from {origin}. Add it only if you know the server.", origin=say(pasted.origin))] if pasted.origin else []
     warnings += [tr("Careful: {warning}.", warning=say(warning)) for warning in pasted.warnings]

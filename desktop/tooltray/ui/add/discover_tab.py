@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QStackedWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryHit, RegistrySearch, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet, kind_word
 from tooltray.ui.figures import moment
@@ -22,7 +22,7 @@ from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.offer_list import Offer, OfferList
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import column, row
@@ -59,6 +59,7 @@ class DiscoverTab(Page):
         self._asked_starter = ""  # the id of one whose sheet is to be opened
         self._updates: Sequence[RegistryUpdate] = ()
         self._status: RegistryStatus | None = None
+        self._found: tuple[str, RegistrySearch] | None = None  # of the last search, and its words
         self._wanted = ""  # the server of the registry whose sheet is to open
         self._search, self._read_again = self.reading(self._read_found), self.reading(self._read)
         self.look_requested.connect(self._read_all)
@@ -78,7 +79,7 @@ class DiscoverTab(Page):
         head = column(margins=(24, 16, 24, 10), spacing=8)
         head.addWidget(self.field)
         state = row(spacing=10)
-        self._count = ElidedLabel(self._theme, "", "caption", "secondary")
+        self._count = Label(self._theme, "", "caption", "secondary", wrap=True)
         self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True)
         self._refresh.clicked.connect(self._on_refresh)
         state.addWidget(self._count, 1)
@@ -116,7 +117,11 @@ class DiscoverTab(Page):
 
     async def _read_found(self) -> None:
         words = self._words
-        found = await self.hub.discovery.search_registry(words)
+        try:
+            found = await self.hub.discovery.search_registry(words)
+        except TooltrayError:
+            self.show_found(words, RegistrySearch((), 0, self._status or RegistryStatus()))
+            raise
         self.show_status(found.status)
         self.show_found(words, found)
 
@@ -139,7 +144,7 @@ class DiscoverTab(Page):
 
     def show_starters(self, starters: Sequence[StarterServer]) -> None:
         self._starters = starters
-        self._draw_starters()
+        self._draw_offers()
         self._show_asked()
 
     def open_destination(self, destination: Destination) -> None:
@@ -156,7 +161,7 @@ class DiscoverTab(Page):
 
     def show_updates(self, updates: Sequence[RegistryUpdate]) -> None:
         self._updates = updates
-        self._draw_starters()
+        self._draw_offers()
 
     def show_status(self, status: RegistryStatus) -> None:
         """Shows the age of the registry's copy, and its problem."""
@@ -166,16 +171,21 @@ class DiscoverTab(Page):
             self._again.start()
 
     def show_found(self, words: str, found: RegistrySearch) -> None:
-        """Shows what was found, unless the words in the field have changed since."""
+        """Shows what was found, after the well-known servers with these words, unless the words in the field have changed since."""
         if not words or words != self._words:
             return
-        self.offers.set_offers([hit_offer(hit) for hit in found.hits])
-        self._draw_status(found_text(len(found.hits), found.total))
+        self._found = (words, found)
+        self._draw_found(words, found)
+
+    def _draw_found(self, words: str, found: RegistrySearch) -> None:
+        known = matching_starters(self._starters, words)
+        self.offers.set_offers(found_offers(known, found.hits))
+        self._draw_status(found_text(len(known) + len(found.hits), len(known) + found.total))
         is_there = bool(found.status.servers)
         self._nothing.set_title(tr("Nothing is found") if is_there else tr("The registry cannot be searched yet"))
         another = tr("Search for another word, or add a server that you know.")
         self._nothing.set_text(another if is_there else tr("You can add a server that you know."))
-        self._stack.setCurrentWidget(self.offers if found.hits else self._nothing)
+        self._stack.setCurrentWidget(self.offers if self.offers.offers else self._nothing)
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
@@ -185,14 +195,16 @@ class DiscoverTab(Page):
     def _words(self) -> str:
         return self.field.text().strip()
 
-    def _draw_starters(self) -> None:
+    def _draw_offers(self) -> None:
         if not self._words:
             self.offers.set_offers([*update_offers(self._updates), *starter_offers(self._starters)])
             self._stack.setCurrentWidget(self.offers if self.offers.offers else self._looking)
+        elif self._found is not None and self._found[0] == self._words:
+            self._draw_found(*self._found)
 
     def _draw_status(self, found: str = "") -> None:
         text, tone = status_line(self._status, datetime.now(), found)
-        self._count.set_text(text)
+        self._count.setText(text)
         self._count.set_tone(tone)
         self._refresh.setText(refresh_word(self._status))
 
@@ -203,7 +215,7 @@ class DiscoverTab(Page):
             self._wait.start()
         else:
             self._wait.stop()
-            self._draw_starters()
+            self._draw_offers()
             self._draw_status()
 
     def _on_paste_wanted(self, _way: object) -> None:
@@ -263,11 +275,29 @@ def starter_offers(starters: Sequence[StarterServer]) -> list[Offer]:
     offers: list[Offer] = []
     for category in dict.fromkeys(starter.category for starter in starters):
         offers.append(Offer("", shipped(category)))
-        for starter in (each for each in starters if each.category == category):
-            needs = ((tr("Needs {what}", what=shipped(starter.needs)), "neutral"),) if starter.needs else ()
-            chips = (*_here(starter.here), *needs)
-            offers.append(Offer(f"{STARTER}:{starter.id}", starter.title, shipped(starter.good_for), chips, tr("Add")))
+        offers += [starter_offer(starter) for starter in starters if starter.category == category]
     return offers
+
+
+def starter_offer(starter: StarterServer) -> Offer:
+    """Returns a well-known server as an offer of the list."""
+    needs = ((tr("Needs {what}", what=shipped(starter.needs)), "neutral"),) if starter.needs else ()
+    return Offer(f"{STARTER}:{starter.id}", starter.title, shipped(starter.good_for), (*_here(starter.here), *needs), tr("Add"))
+
+
+def matching_starters(starters: Sequence[StarterServer], text: str) -> list[StarterServer]:
+    """Returns the well-known servers that have every word of a search in their names or descriptions, in English or the user's language."""
+    searched = text.casefold().split()
+    texts = ((each, f"{each.id} {each.title} {each.good_for} {shipped(each.good_for)}".casefold()) for each in starters)
+    return [each for each, described in texts if all(word in described for word in searched)]
+
+
+def found_offers(starters: Sequence[StarterServer], hits: Sequence[RegistryHit]) -> list[Offer]:
+    """Returns what a search has found: well-known servers first; the registry's have a heading of their own then."""
+    offers = [Offer("", tr("Well-known")), *(starter_offer(each) for each in starters)] if starters else []
+    if starters and hits:
+        offers.append(Offer("", tr("Official registry")))
+    return [*offers, *(hit_offer(hit) for hit in hits)]
 
 
 def update_offers(updates: Sequence[RegistryUpdate]) -> list[Offer]:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
@@ -58,7 +59,7 @@ def question(request: ApprovalSnapshot) -> str:
     """Returns what the call would do, as a question: with its verb and its object where both are known, else who wants what."""
     if deed := _deed(request):
         return deed
-    client = request.client or tr("An AI client")
+    client = shown_client(request.client) or tr("An AI client")
     if request.diff:
         return tr("Let {client} make this change?", client=client)
     if request.category == "write":
@@ -97,7 +98,7 @@ def _short(text: str) -> str:
 
 def wish(request: ApprovalSnapshot) -> str:
     """Returns who wants to use which tool of which server, and for which project."""
-    return " · ".join(filter(None, (request.client or tr("An AI client"), request.tool, request.server, request.project)))
+    return " · ".join(filter(None, (shown_client(request.client) or tr("An AI client"), request.tool, request.server, request.project)))
 
 
 def because(request: ApprovalSnapshot) -> str:
@@ -152,8 +153,8 @@ def granted(grant: GrantSnapshot) -> str:
 def granted_to(grant: GrantSnapshot) -> str:
     """Returns the clients of a grant."""
     if grant.session:
-        return grant.client or tr("One session")
-    return grant.client or tr("All clients")
+        return shown_client(grant.client) or tr("One session")
+    return shown_client(grant.client) or tr("All clients")
 
 
 def granted_until(grant: GrantSnapshot, now: datetime) -> str:

@@ -18,6 +18,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapsh
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice, time_words
 from tooltray.ui.approval.rule_choice import RuleChoice
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.i18n import tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.schema_form.schema_form import JSON, SchemaForm
@@ -205,7 +206,8 @@ class CallView:
         head.addStretch(1)
         head.addWidget(form.views)
         layout.addLayout(head)
-        text = tr("The call runs with what is here. {client} learns what you changed.", client=self._waiting.client or tr("An AI client"))
+        who = shown_client(self._waiting.client) or tr("An AI client")
+        text = tr("The call runs with what is here. {client} learns what you changed.", client=who)
         layout.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         layout.addWidget(form)
         layout.addStretch(1)

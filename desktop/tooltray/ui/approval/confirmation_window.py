@@ -11,6 +11,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import UNTIL_REVOKED, ConfirmationSnapshot
 from tooltray.ui.approval.approval_body import MARGIN, facts_box
 from tooltray.ui.approval.asking_window import AskingWindow
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
 from tooltray.ui.figures import duration
 from tooltray.ui.i18n import say, tr
@@ -114,7 +115,9 @@ class ConfirmationBody(QWidget):
         layout.addLayout(self._title(place))
         if request.ai_client:
             text = tr("If you typed it there in a terminal, it is yours. Otherwise, decline it.")
-            layout.addWidget(Banner(theme, "warning", tr("It comes from {client}, an AI client", client=request.ai_client), text))
+            layout.addWidget(
+                Banner(theme, "warning", tr("It comes from {client}, an AI client", client=shown_client(request.ai_client)), text)
+            )
         if request.facts:
             layout.addWidget(facts_box(theme, [(fact_name(name), fact_value(name, value)) for name, value in request.facts]))
         for line in self._lines():

@@ -9,6 +9,7 @@ import msgspec
 from tooltray.foundation.snapshots.activity import ActivityEntry
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission, TrustRequest
 from tooltray.ui.approval.approval_body import granted_until
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
@@ -106,7 +107,7 @@ def applies_now(row: ToolRow, client: str = "") -> tuple[str, str]:
     if tool.is_held:
         return tr("Blocked until reviewed"), "warning"
     if row.grants and not client:
-        return tr("Allowed for {client}", client=row.grants[0].client or tr("One session")), "accent"
+        return tr("Allowed for {client}", client=shown_client(row.grants[0].client) or tr("One session")), "accent"
     return tr("Asks first"), "neutral"
 
 
@@ -159,7 +160,12 @@ def answer_word(entry: ActivityEntry) -> str:
 
 def waiting_call(call: ApprovalSnapshot) -> str:
     """Returns which client wants what."""
-    return tr("{client} wants to use {tool} of {server}", client=call.client or tr("An AI client"), tool=call.tool, server=call.server)
+    return tr(
+        "{client} wants to use {tool} of {server}",
+        client=shown_client(call.client) or tr("An AI client"),
+        tool=call.tool,
+        server=call.server,
+    )
 
 
 def waiting_entries(requests: Sequence[TrustRequest]) -> str:

@@ -12,6 +12,7 @@ from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.ui.approval.approval_body import granted, granted_to, granted_until, lines_box
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, applies_now, choices, read_tools, why
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
@@ -86,8 +87,9 @@ class ToolSheet(SheetView):
     def show_answers(self, answers: Sequence[ActivityRow]) -> None:
         """Shows the last answers to calls of the tool."""
         lines = [
-            self._line(moment(entry.at, datetime.now()), " · ".join(filter(None, (answer_word(entry), entry.client, entry.touched))))
+            self._line(moment(entry.at, datetime.now()), " · ".join(filter(None, words)))
             for entry in (each.entry for each in answers)
+            for words in [(answer_word(entry), shown_client(entry.client), entry.touched)]
         ]
         self._show_lines(lines or [self._line("", tr("No recorded approvals or refusals."))])
 

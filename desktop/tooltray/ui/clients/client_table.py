@@ -22,7 +22,7 @@ T = TypeVar("T")
 NAME, STATE, CONTEXT, PROFILE, BUTTON = range(5)  # the columns
 WIDTHS = {STATE: 150, CONTEXT: 210, PROFILE: 170, BUTTON: 124}
 NARROW = {STATE: 150, CONTEXT: 144, PROFILE: 122, BUTTON: 108}
-ROOM_FOR_WIDE, ROOM_FOR_CONTEXT = 840, 670  # px; below the second, tokens are in the details only
+ROOM_FOR_WIDE, ROOM_FOR_CONTEXT, ROOM_FOR_PROFILE = 840, 670, 480  # px; below them tokens, and profile and button, are in the details only
 ROOM_FOR_NAME = 200  # px; a profile gets what is left of the rest, up to its wide column
 TILE, ARROW, GAP = 24, 14, 10
 NEW = "\0new"
@@ -78,8 +78,10 @@ class ClientTable(Table):
         widths = WIDTHS if self.width() >= ROOM_FOR_WIDE else NARROW
         for column, width in widths.items():
             self.setColumnWidth(column, width)
+        is_narrow = self.width() < ROOM_FOR_PROFILE
         self.setColumnHidden(CONTEXT, self.width() < ROOM_FOR_CONTEXT)
-        self.setColumnHidden(BUTTON, not any(isinstance(row, ClientRow) and said.button_word(row) for row in self.rows))
+        self.setColumnHidden(PROFILE, is_narrow)
+        self.setColumnHidden(BUTTON, is_narrow or not any(isinstance(row, ClientRow) and said.button_word(row) for row in self.rows))
         rest = self.viewport().width() - ROOM_FOR_NAME - sum(self.columnWidth(column) for column in (STATE, CONTEXT, BUTTON))
         self.setColumnWidth(PROFILE, max(widths[PROFILE], min(WIDTHS[PROFILE], rest)))
 

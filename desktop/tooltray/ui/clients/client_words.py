@@ -8,6 +8,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.scan_words import here
@@ -59,7 +60,7 @@ def reason(client: ClientModeSnapshot) -> str:
 
 def client_name(session: SessionSnapshot) -> str:
     """Returns the name of a session's client; its version is a fact beside it."""
-    return session.client or tr("A client without a name")
+    return shown_client(session.client) or tr("A client without a name")
 
 
 def project_name(project: SessionProject | None) -> str:
@@ -138,18 +139,18 @@ def rules_choice(rules: Sequence[str] | None) -> str:
 def state_look(row: "ClientRow") -> Look:
     """Returns whether a client uses Tooltray: shape, colour and word."""
     if row.sessions:
-        return Look("state-connected", "success", tr("Connected now"))
+        return Look("state-connected", "success", tr("Connected"))
     if row.found is None:
         return Look("state-off", "neutral", tr("Disconnected"))
     match row.found.connection:
         case "connected":
-            return Look("state-lazy", "accent", tr("Ready"))
+            return Look("state-lazy", "accent", tr("Set up"))
         case "outdated":
             return Look("state-waiting", "warning", tr("Old entry"))
         case "broken":
             return Look("state-error", "error", tr("Does not work"))
         case _:
-            return Look("state-off", "neutral", tr("Not connected") if row.found.is_installed else tr("Not installed"))
+            return Look("state-off", "neutral", tr("Not set up") if row.found.is_installed else tr("Not installed"))
 
 
 def state_tip(row: "ClientRow") -> str:
@@ -171,7 +172,10 @@ def state_tip(row: "ClientRow") -> str:
 
 def context_text(row: "ClientRow") -> str:
     """Returns what definitions cost in a client's context; empty if not known."""
-    return "" if row.tokens is None else tr("{tokens} in its context", tokens=tokens(row.tokens, row.whole))
+    if row.tokens is None:
+        return ""
+    cost = tokens(row.tokens, row.whole)
+    return tr("{tokens} in its context", tokens=cost) if row.tokens or not row.whole else cost
 
 
 def presence(client: AiClient) -> str:
@@ -180,7 +184,7 @@ def presence(client: AiClient) -> str:
         return tr("Not installed")
     if client.is_running is None:
         return tr("Installed")
-    return tr("Runs now") if client.is_running else tr("Not running")
+    return tr("Running") if client.is_running else tr("Not running")
 
 
 def own_servers(client: AiClient) -> list[ClientServer]:
@@ -260,7 +264,7 @@ def change_word(change: ClientChange, name: str) -> str:
     """Returns what a change has done."""
     match change.action:
         case "connect":
-            return tr("{name} is connected", name=name)
+            return tr("{name} is set up", name=name)
         case "disconnect":
             return tr("{name} is disconnected", name=name)
         case "mend":

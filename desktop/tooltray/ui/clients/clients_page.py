@@ -58,6 +58,7 @@ class ImportBanner(Surface):
         if scan is not None:
             self._title.setText(scan_title(scan))
             self._text.setText(scan_text(scan))
+            self.take.set_variant("primary" if scan.new_servers else "secondary")
 
 
 class ClientsPage(Page):
@@ -93,7 +94,7 @@ class ClientsPage(Page):
         layout.addLayout(above)
         self._fault = FaultArea(theme)
         self._stack = QStackedWidget()
-        self._split = SplitView(self._stack)
+        self._split = SplitView(self._stack, fits=True)
         layout.addWidget(NoticesAbove(self._fault, self._split), 1)
         self.table = ClientTable(theme, self.choose_profile)
         self._waiting = EmptyState(theme, tr("Looking for AI clients…"), tr("This takes a moment at most."), [])

@@ -78,11 +78,10 @@ class ImportSheet(SheetView):
         self._chosen.clear()
         self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen}
         clear(self._lines)
-        self._cancel.setText(tr("Cancel"))
+        self._cancel.setText(tr("Cancel") if self._can_choose else tr("Close"))
         add_problems(theme, self._lines, "warning", [(title(each), sentences(each)) for each in plan.problems])
         if not plan.candidates:
             self._lines.addWidget(Label(theme, tr("No servers to import."), wrap=True))
-            self._cancel.setText(tr("Close"))
             self._draw()
             return
         self._tabs = FilterTabs(theme, [tr("New"), tr("Different"), tr("Same"), tr("Broken")], name=tr("Which servers"))
@@ -159,6 +158,11 @@ class ImportSheet(SheetView):
         dialog.fileSelected.connect(lambda path: self.plan([], path))
         dialog.open()
 
+    @property
+    def _can_choose(self) -> bool:
+        """Whether something can be imported."""
+        return any(said.can_be_chosen(each) for each in self._plan.candidates)
+
     def _chosen_ones(self) -> list[ImportCandidate]:
         return [each for each in self._plan.candidates if each.id in self._chosen]
 
@@ -199,7 +203,7 @@ class ImportSheet(SheetView):
     def _draw(self) -> None:
         chosen = self._chosen_ones()
         count = len(chosen)
-        self._go.setVisible(self._progress is None and bool(self._plan.candidates))
+        self._go.setVisible(self._progress is None and self._can_choose)
         moves = self._has_sources(chosen) and self._tidy.isChecked()
         self._go.setText(
             many(count, "Move 1 server", "Move {count} servers") if moves else many(count, "Copy 1 server", "Copy {count} servers")

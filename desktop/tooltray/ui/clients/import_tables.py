@@ -2,6 +2,7 @@
 visible ones."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
@@ -15,6 +16,7 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.row_model import Column, Index, Kind
@@ -22,7 +24,8 @@ from tooltray.ui.widgets.surface import Surface, clear, column
 from tooltray.ui.widgets.table import Table
 
 HEADER, ROW = 34, 34  # px of the header and of a line
-MOST_CANDIDATES, MOST_IN_PROGRESS = 7, 14  # lines in sight at once, the rest scrolls
+MOST_CANDIDATES, MOST_IN_PROGRESS = 5, 14  # lines in sight at once, the rest scrolls
+NOTES = 3  # the column
 MOST_LINES = 8  # of sources, in full
 MOST_PROBLEMS = 3  # in full
 
@@ -36,20 +39,30 @@ class CandidateTable(Table):
 
         columns = [
             Column(tr("Import"), is_chosen, Kind.CHECK, 56),
-            Column(tr("Name"), lambda candidate: candidate.name, Kind.TEXT, 150),
-            Column(tr("What runs"), lambda candidate: candidate.target, Kind.MONO, 0, lambda candidate: candidate.target),
-            Column(tr("Found in"), lambda candidate: said.found_in(candidate, names), Kind.QUIET, 140, _tip(names)),
+            Column(tr("Server"), lambda candidate: (candidate.name, candidate.target), Kind.TWO_LINES),
+            Column(tr("Found in"), lambda candidate: said.found_in(candidate, names), Kind.QUIET, 150, _tip(names)),
             Column(tr("To know"), said.note_chip, Kind.CHIP, 142, lambda candidate: "\n".join(said.notes(candidate))),
         ]
         self._look = look
         super().__init__(
-            theme, columns, tr("Servers that can be imported"), lambda each: each.id, in_card=True, has_header=True, row_height=ROW
+            theme,
+            columns,
+            tr("Servers that can be imported"),
+            lambda each: each.id,
+            in_card=True,
+            has_header=True,
+            row_height=TWO_LINES_HEIGHT,
         )
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
 
     def make_room(self, rows: int) -> None:
         """Sets the height to so many lines, up to `MOST_CANDIDATES`; more of them scroll."""
-        self.setFixedHeight(self.horizontalHeader().height() + min(max(rows, 1), MOST_CANDIDATES) * ROW + 2)
+        self.setFixedHeight(self.horizontalHeader().height() + min(max(rows, 1), MOST_CANDIDATES) * TWO_LINES_HEIGHT + 2)
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        """Replaces the candidates; the column of notes is hidden while none has one."""
+        super().set_rows(rows)
+        self.setColumnHidden(NOTES, not any(said.note_chip(each)[0] for each in rows))
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)

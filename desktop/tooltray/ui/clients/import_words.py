@@ -1,6 +1,7 @@
 """Texts about servers that can be imported, and about the outcome. Pure functions of snapshots."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportedServer, ImportSource
@@ -14,13 +15,22 @@ GROUPS = ("new", "different", "same", "broken")
 """The states of candidates, in the order of the tabs."""
 
 
-def clients_of(sources: Iterable[ImportSource], names: Mapping[str, str]) -> list[str]:
-    """Returns the names of the clients whose settings have a server, each once."""
-    return list(dict.fromkeys(names.get(source.client, source.client) or tr("What was given") for source in sources))
+def place_of(source: ImportSource, names: Mapping[str, str]) -> str:
+    """Returns the name of the client whose settings have a server; of a project's own file, which is for several clients, its name and
+    folder."""
+    if _is_project_file(source):
+        file = PurePath(source.path).relative_to(source.project).as_posix()
+        return tr("{file} of {folder}", file=file, folder=folder_name(source.project))
+    return names.get(source.client, source.client) or tr("What was given")
+
+
+def _is_project_file(source: ImportSource) -> bool:
+    return bool(source.project) and PurePath(source.path).is_relative_to(source.project)
 
 
 def found_in(candidate: ImportCandidate, names: Mapping[str, str]) -> str:
-    return ", ".join(clients_of(candidate.sources, names))
+    """Returns the places that have a server, each once."""
+    return ", ".join(dict.fromkeys(place_of(source, names) for source in candidate.sources))
 
 
 def can_be_chosen(candidate: ImportCandidate) -> bool:
@@ -45,9 +55,8 @@ def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
 
 def source_line(source: ImportSource, names: Mapping[str, str]) -> str:
     """Returns where an entry was found, in one line."""
-    client = names.get(source.client, source.client) or tr("What was given")
-    parts = [client, visible_path(source.path), source.name]
-    if source.project:
+    parts = [place_of(source, names), visible_path(source.path), source.name]
+    if source.project and not _is_project_file(source):
         parts.append(tr("for the project {name}", name=folder_name(source.project)))
     return " · ".join(part for part in parts if part)
 

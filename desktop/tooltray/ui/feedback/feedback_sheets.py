@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackEntry
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.feedback.feedback_words import moment_words, outcome_words, ready_answer_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
@@ -61,7 +62,7 @@ class HistorySheet(SheetFrame):
         box = Surface(theme, "surface", "border", "m")
         lines = column(box, margins=(14, 10, 14, 10), spacing=6)
         head = row(spacing=12)
-        head.addWidget(ElidedLabel(theme, entry.client or tr("An AI client"), "strong"), 1)
+        head.addWidget(ElidedLabel(theme, shown_client(entry.client) or tr("An AI client"), "strong"), 1)
         head.addWidget(Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True))
         lines.addLayout(head)
         lines.addWidget(_text(theme, words_of(entry.summary), "secondary"))

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.i18n import say, tr
 
 READY_ANSWERS = (Phrase("Continue"), Phrase("Looks good, commit it"), Phrase("Show me the diff"), Phrase("Stop here"))
@@ -19,11 +20,15 @@ OUTCOMES = {
 
 
 def headline(request: FeedbackSnapshot) -> str:
-    return tr("{client} has finished a step", client=request.client) if request.client else tr("An AI client has finished a step")
+    return (
+        tr("{client} has finished a step", client=shown_client(request.client))
+        if request.client
+        else tr("An AI client has finished a step")
+    )
 
 
 def window_title(request: FeedbackSnapshot) -> str:
-    name = request.project_name or short_path(request.project_path) or request.client
+    name = request.project_name or short_path(request.project_path) or shown_client(request.client)
     return tr("Feedback for {project}", project=name) if name else tr("Feedback")
 
 

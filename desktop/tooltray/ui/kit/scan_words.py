@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.problem_words import in_a_row
 
 MOST_NAMES = 4  # of clients in a sentence; more are counted
@@ -35,7 +35,7 @@ def scan_text(scan: ClientScan) -> str:
     """Returns what the found clients contain, as sentences."""
     if not here(scan):
         return ""
-    return in_a_row(_servers_text(scan), _secrets_text(scan))
+    return in_a_row(_servers_text(scan), _new_text(scan), _secrets_text(scan))
 
 
 def _servers_text(scan: ClientScan) -> str:
@@ -46,6 +46,12 @@ def _servers_text(scan: ClientScan) -> str:
     if scan.different_servers == scan.servers:
         return tr("{count} servers in their settings.", count=scan.servers)
     return tr("{count} servers in their settings, {different} different ones.", count=scan.servers, different=scan.different_servers)
+
+
+def _new_text(scan: ClientScan) -> str:
+    if not 0 < scan.new_servers < scan.different_servers:
+        return ""
+    return many(scan.new_servers, "1 is not in Tooltray yet.", "{count} are not in Tooltray yet.")
 
 
 def _secrets_text(scan: ClientScan) -> str:

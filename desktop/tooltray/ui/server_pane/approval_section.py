@@ -16,6 +16,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_pane.server_view import AccessSection
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.cell_delegate import CHIP_LINES_HEIGHT
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
@@ -26,7 +27,7 @@ from tooltray.ui.widgets.table import Table
 FEW = 8  # tools in sight; all are shown by a press
 ROOM_FOR_REASONS = 640  # px; below that reasons are in tooltips only
 CHOICE_WIDTH = 184
-WHY, CHANGE = 2, 3  # columns
+WHY, CHANGE = 1, 2  # columns
 
 
 class ApprovalSection(AccessSection):
@@ -48,7 +49,7 @@ class ApprovalSection(AccessSection):
         self._call_rules = Label(theme, "", "caption", "secondary", wrap=True)
         self.body.addWidget(self._call_rules)
         self._box = Surface(theme)
-        self._table = Table(theme, self._columns(), tr("Tools"), lambda each: each.key, in_card=True)
+        self._table = Table(theme, self._columns(), tr("Tools"), lambda each: each.key, in_card=True, row_height=CHIP_LINES_HEIGHT)
         self._table.row_chosen.connect(self._tools.open_row)
         self._table.pressed.connect(self._open_choices)
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)
@@ -88,8 +89,12 @@ class ApprovalSection(AccessSection):
 
     def _columns(self) -> list[Column]:
         return [
-            Column(tr("Tool"), lambda each: each.tool.tool, Kind.MONO, tip=lambda each: each.tool.tool),
-            Column(tr("Approval"), applies_now, Kind.CHIP, 150, why),
+            Column(
+                tr("Tool"),
+                lambda each: (each.tool.tool, *applies_now(each)),
+                Kind.TWO_LINES,
+                tip=lambda each: f"{each.tool.tool}: {why(each)}",
+            ),
             Column(tr("Why"), why, Kind.QUIET, 240, why),
             Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 72),
         ]

@@ -22,6 +22,7 @@ from tooltray.ui.server_pane.sandbox_section import SandboxSection
 from tooltray.ui.server_pane.server_view import AccessSection, PaneState, ServerView
 from tooltray.ui.settings.secret_words import is_missing, state
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import CHIP_LINES_HEIGHT
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
@@ -172,11 +173,13 @@ class SecretsSection(AccessSection):
         self.body.addLayout(self.notes)
         self._box = Surface(self._theme)
         columns = [
-            Column(tr("Name"), lambda each: each.name.removeprefix(f"{name}/"), Kind.MONO, tip=lambda each: each.name),
-            Column(tr("State"), _state, Kind.CHIP, 124),
+            Column(
+                tr("Name"), lambda each: (each.name.removeprefix(f"{name}/"), *_state(each)), Kind.TWO_LINES, tip=lambda each: each.name
+            ),
             Column("", lambda each: tr("Enter…") if is_missing(each) else tr("Change…"), Kind.BUTTON, 72),
         ]
-        self._table = Table(self._theme, columns, tr("Secrets of {name}", name=name), lambda each: each.name, in_card=True)
+        of = tr("Secrets of {name}", name=name)
+        self._table = Table(self._theme, columns, of, lambda each: each.name, in_card=True, row_height=CHIP_LINES_HEIGHT)
         self._table.row_chosen.connect(self._on_chosen)
         self._table.pressed.connect(self._on_chosen)
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)

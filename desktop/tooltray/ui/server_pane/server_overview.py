@@ -23,7 +23,18 @@ from tooltray.ui.problem_words import in_a_row, sentences, whole
 from tooltray.ui.server_pane.server_menu import ServerButtons
 from tooltray.ui.server_pane.server_tools import cost_words
 from tooltray.ui.server_pane.server_view import PaneState, ServerView
-from tooltray.ui.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
+from tooltray.ui.server_words import (
+    Action,
+    button_face,
+    facts,
+    foot,
+    label_tone,
+    next_try,
+    own_action,
+    reached,
+    saved_processes,
+    shown_label,
+)
 from tooltray.ui.state_language import look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -124,6 +135,7 @@ class LastCalls(QWidget, View):
 
 FACT_COLUMN, ORIGIN_HEIGHT = 140, 28  # px
 BETWEEN_PARTS = 14
+TICK_MS = 1000
 
 
 class ServerOverview(ServerView):
@@ -133,6 +145,8 @@ class ServerOverview(ServerView):
         super().__init__()
         self._theme, self._state = theme, PaneState(server)
         self._actions = ServerButtons(theme, self, server=server, wishes=wishes)
+        self._clock = QTimer(self, interval=TICK_MS)  # while it is said when the server is tried again
+        self._clock.timeout.connect(self._on_tick)
         area, content = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         state = row(spacing=10)
@@ -232,6 +246,10 @@ class ServerOverview(ServerView):
         line.addStretch(1)
         return self._button_row
 
+    def _on_tick(self) -> None:
+        if self.isVisible():
+            self._draw()
+
     def _draw(self) -> None:
         server, refusal = self._state.server, self._state.refusal
         shown = foot(server, refusal, datetime.now())
@@ -246,7 +264,9 @@ class ServerOverview(ServerView):
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
         problem = refusal or server.problem
-        said = in_a_row(sentences(problem), sentences(Problem("", server.detail))) if problem else ""
+        if bool(server.retry_at) is not self._clock.isActive():
+            self._clock.start() if server.retry_at else self._clock.stop()
+        said = in_a_row(sentences(problem), sentences(Problem("", next_try(server, datetime.now())))) if problem else ""
         text = said if problem and shown.tone == "error" else shown.detail
         self._detail.setText(text)
         self._detail.setVisible(bool(text))

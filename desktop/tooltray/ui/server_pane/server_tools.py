@@ -20,6 +20,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
@@ -31,7 +32,6 @@ from tooltray.ui.widgets.table import Table
 TAB_INSET = 11  # px of a tab: its word keeps to the pane's margin
 
 
-ROW_HEIGHT = 46  # two lines
 FIRST_ROWS = 8  # more would push the other cards off the screen at once
 MORE_ROWS = 200  # shown by one press; with thousands, the page stays short enough to scroll
 LONGEST_TIP = 400  # characters of a description
@@ -57,7 +57,7 @@ class ToolTable(QWidget):
         self._limit = FIRST_ROWS
         layout = column(self)
         self._note = Label(theme, tr("Loading the tools…"), "caption", "muted")
-        self._note.setFixedHeight(ROW_HEIGHT)
+        self._note.setFixedHeight(TWO_LINES_HEIGHT)
         layout.addWidget(self._note)
         self._table = _RowsInPage(theme, _columns(), tr("Tools of {name}", name=server))
         self._table.switched.connect(self._on_switched)
@@ -102,7 +102,7 @@ class _RowsInPage(Table):
     """A table as high as its rows; the page scrolls instead, and keeps the current row in sight."""
 
     def __init__(self, theme: Theme, columns: Sequence[Column], name: str) -> None:
-        super().__init__(theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=ROW_HEIGHT)
+        super().__init__(theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=TWO_LINES_HEIGHT)
         self.setProperty("in_card", True)
         self.selectionModel().currentChanged.connect(self._on_current_changed)
 
@@ -125,7 +125,7 @@ class _RowsInPage(Table):
             place = self.visualRect(current).center()
             place.setX(0)
             middle = self.viewport().mapTo(content, place)
-            area.ensureVisible(middle.x(), middle.y(), 0, ROW_HEIGHT)
+            area.ensureVisible(middle.x(), middle.y(), 0, TWO_LINES_HEIGHT)
 
 
 def _tip(tool: ToolSnapshot) -> str:

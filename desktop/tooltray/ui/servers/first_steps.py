@@ -12,6 +12,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Clients, TryTool
 from tooltray.ui.kit.page_context import PageContext
@@ -144,7 +145,7 @@ class FirstStepsStrip(QWidget, View):
             return
         clients = (await self.hub.activity.get_activity_choices()).clients
         calls = await self.hub.activity.get_activity(ActivityFilter(kinds=("call",), clients=clients), limit=1) if clients else []
-        self.show_found(clients[0] if clients else "", bool(calls))
+        self.show_found(shown_client(clients[0]) if clients else "", bool(calls))
 
     def show_found(self, client: str, has_called: bool) -> None:
         """Shows a client that was connected at some time, and whether a client has called a tool."""

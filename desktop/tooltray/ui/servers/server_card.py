@@ -5,7 +5,7 @@ import time
 from datetime import datetime
 
 from msgspec.structs import replace
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
@@ -45,6 +45,7 @@ from tooltray.ui.widgets.surface import column, row
 HEIGHT, FOOT_HEIGHT = 112, 36
 ABOVE, BADGE = 11, 29  # px: the state's shape is below the middle of the tile, and its words below the name
 LEAST = 24  # px of a name that has hardly any room
+TICK_MS = 1000
 RING = 2  # px of the line around a card that has the keyboard
 
 
@@ -115,6 +116,8 @@ class ServerCard(GridCard):
         self._is_paused = False
         self._shown: Foot | None = None
         self._changed_at = 0.0
+        self._clock = QTimer(self, interval=TICK_MS)  # while it is said when it is tried again
+        self._clock.timeout.connect(self._on_tick)
         body = column(self, margins=(16, 14, 16, 10))
         body.addLayout(self._title_row())
         body.addSpacing(8)
@@ -281,7 +284,13 @@ class ServerCard(GridCard):
         _show_chip(self._origin, origin_chip(server), "neutral", origin(server))
         _show_chip(self._confinement, kept_to, "warning", in_full(confinement))
         _show_chip(self._flaws, left_out, "warning", flaws_in_full(server))
+        if bool(server.retry_at) is not self._clock.isActive():
+            self._clock.start() if server.retry_at else self._clock.stop()
         self._draw_foot(foot(server, self._refusal, datetime.now()), shown)
+
+    def _on_tick(self) -> None:
+        if self.isVisible():
+            self._draw()
 
     def _draw_foot(self, shown: Foot, state: Look) -> None:
         if self._shown is not None and shown.action is not self._shown.action:

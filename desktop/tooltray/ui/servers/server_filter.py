@@ -67,7 +67,7 @@ def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequenc
     own = [server for server in servers if not server.is_builtin and server.origin != "proposal"]
     compact = sum(server.is_lazy for server in own)
     if mode == "search":
-        return tr("Tool listing: search · {tokens}", tokens=cost)
+        return tr("Clients search for tools: {tokens} tokens would be listed", tokens=f"{costs.tokens:,}")
     if mode == "lazy" and compact < len(own):
         return tr("Tool listing: compact for {count} of {all} servers · {tokens}", count=compact, all=len(own), tokens=cost)
     if mode == "lazy":

@@ -1,12 +1,13 @@
 """The list of servers that fit filter and search: a card for each, or a line of a table where there are many.
 
-A changed snapshot changes only its own card; cards are added, removed and moved only when neither the pointer nor the keyboard is among
-them, or when the user has requested it."""
+A changed snapshot changes only its own card; cards are added and removed only when neither the pointer nor the keyboard is among them,
+or when the user has requested it. What needs the user is first when the list is shown; nothing is sorted again during that visit."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
@@ -41,7 +42,7 @@ class ServerList(QStackedWidget):
         super().__init__()
         self._theme, self._servers, self._wishes, self._filter = context.theme, context.servers, context.wishes, shown
         self._cards: dict[str, ServerCard] = {}
-        self._urgent = frozenset[str]()  # the servers that need the user, and are first; only where no row moves under the pointer
+        self._urgent = frozenset[str]()  # the servers that needed the user when the list was shown, and are first
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
         self._opened = ""  # the server whose details are open
         self._returning = ""  # the server whose card takes the keyboard when it is there again
@@ -72,6 +73,8 @@ class ServerList(QStackedWidget):
         added = [] if is_new else [server.name for server in servers if server.name not in self._ranks]
         for server in servers:
             self._ranks.setdefault(server.name, len(self._ranks))
+        if is_new:
+            self._urgent = self._needing()
         if self._is_table:
             self._show_table()
         else:
@@ -97,6 +100,13 @@ class ServerList(QStackedWidget):
             self._place_cards()
         else:
             self._show_cards(self.currentWidget() is self.table)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Puts what needs the user first: nothing moves there while the user looks on."""
+        super().showEvent(event)
+        if self._urgent != self._needing():
+            self._urgent = self._needing()
+            self.show_matching()
 
     def set_opened(self, name: str) -> None:
         """Marks the card of the server whose details are open, and brings it into sight; "": none is open."""
@@ -153,8 +163,6 @@ class ServerList(QStackedWidget):
             self._focus_card(name)
 
     def _show_table(self) -> None:
-        if not self.table.underMouse():
-            self._urgent = self._needing()
         self.table.set_servers(self._matching())
         self.setCurrentWidget(self.table if self.table.rows else self._nothing_found)
 
@@ -198,7 +206,6 @@ class ServerList(QStackedWidget):
 
     def _place_cards(self) -> None:
         self._has_to_move = False
-        self._urgent = self._needing()
         shown = [self._cards[server.name] for server in self._matching()]
         self.grid.set_cards(shown)
         self.setCurrentWidget(self.grid if shown else self._nothing_found)

@@ -43,7 +43,7 @@ class TokenAdvice(Button):
         """Offers savings; together they cost the tools that search once, which each of them counts."""
         self._saved = saved
         self._total = sum(tokens for _, tokens in saved) + search_tokens * max(0, len(saved) - 1)
-        self.setText(tr("Save {tokens}…", tokens=f"{self._total:,}"))
+        self.setText(tr("Save {tokens} tokens…", tokens=f"{self._total:,}"))
         self.setToolTip(tr("Clients see one small tool per server; using it loads the rest."))
 
     def _on_clicked(self) -> None:

@@ -13,6 +13,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, Confirmati
 from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import CoalescedRead
@@ -147,7 +148,8 @@ class NewsTeller(QObject):
         if not new or self._places.is_in_front():
             return
         call = new[-1]
-        who = tr("{client} wants to use {tool}", client=call.client, tool=call.tool) if call.client else tr("{tool} waits", tool=call.tool)
+        client, tool = shown_client(call.client), call.tool
+        who = tr("{client} wants to use {tool}", client=client, tool=tool) if client else tr("{tool} waits", tool=tool)
         where = tr("{server} · {project}", server=call.server, project=folder_name(call.project)) if call.project else call.server
         self._notifications.send("approval", who, where, self._places.show_approvals)
 

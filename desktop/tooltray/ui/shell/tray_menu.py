@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
@@ -16,6 +16,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
@@ -45,7 +46,7 @@ def call_line(call: CallNow, now: float | None = None) -> str:
     lasts = tr("{seconds} s", seconds=passed) if passed < MINUTE_S else tr("{minutes} min", minutes=passed // MINUTE_S)
     words = {"person": tr("waits for you"), "start": tr("waits for its server"), "turn": tr("waits for its turn")}
     waits = words.get(call.waits_for, lasts)
-    who = short(call.client) or tr("A client")
+    who = short(shown_client(call.client)) or tr("A client")
     return " · ".join((who, f"{short(call.tool)} ({short(call.server)})", waits))
 
 
@@ -57,7 +58,7 @@ def failure_line(entry: ActivityEntry, now: datetime) -> str:
 
 def approval_line(request: ApprovalSnapshot) -> str:
     """Returns which call waits for approval, and its client."""
-    tool, server, client = short(request.tool), short(request.server), short(request.client)
+    tool, server, client = short(request.tool), short(request.server), short(shown_client(request.client))
     if not client:
         return tr("{tool} of {server}", tool=tool, server=server)
     return tr("{tool} of {server}, for {client}", tool=tool, server=server, client=client)
@@ -174,7 +175,6 @@ class TrayMenu(QMenu):
         self.addSeparator()
         self._load = self.addAction("")
         self._load.setEnabled(False)
-        self._load.setVisible(False)
         self._add("external", Phrase("Open Tooltray"), self.open_requested.emit)
         self._add("settings", Phrase("Settings"), self._way_to(Settings()))
         self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
@@ -191,6 +191,7 @@ class TrayMenu(QMenu):
         self._pause.retranslate()
         for action, (_, text) in self._fixed.items():
             action.setText(say(text))
+        self._load.setText(tr("One moment…"))  # until it is read: the menu does not grow by this line while it is open
         self._show_servers([])
 
     def show_hub(self, phase: HubPhase, snapshot: HubSnapshot | None) -> None:
@@ -204,7 +205,9 @@ class TrayMenu(QMenu):
         self._resume.setEnabled(is_usable)
         self._quit.setEnabled(phase is not HubPhase.ENDING)
         servers = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
+        self._load.setVisible(is_usable)
         self._show_servers(sorted(servers, key=lambda server: not needs_person(server)) if phase is HubPhase.RUNNING else [])
+        self._stay_on_screen()
 
     def show_waiting(self, approvals: Sequence[ApprovalSnapshot], questions: Sequence[str]) -> None:
         """Shows what waits for the user: calls, which can be answered here, and the servers with questions."""
@@ -222,6 +225,7 @@ class TrayMenu(QMenu):
         for server in questions[:SHOWN_WAITING]:
             action = self._line("waiting", self._after_waiting, "message", tr("{name} asks you something", name=short(server)))
             action.triggered.connect(self.open_requested)
+        self._stay_on_screen()
 
     def show_readings(self, readings: TrayReadings) -> None:
         """Shows who works now, what failed last, and what Tooltray and its servers use."""
@@ -234,11 +238,15 @@ class TrayMenu(QMenu):
             return
         self._now = (words, failures, len(calls))
         self._clear("now")
+        self._show_now(words, failures, len(calls))
+        self._stay_on_screen()
+
+    def _show_now(self, words: Sequence[str], failures: Sequence[ActivityEntry], calls: int) -> None:
         self._after_now.setVisible(bool(words or failures))
         for text in words:
             self._line("now", self._after_now, "state-connected", text).triggered.connect(self._way_to(Activity()))
-        if len(calls) > SHOWN_CALLS:
-            more = tr("{count} more calls are under way", count=len(calls) - SHOWN_CALLS)
+        if calls > SHOWN_CALLS:
+            more = tr("{count} more calls are under way", count=calls - SHOWN_CALLS)
             self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
             self._add_failures(failures)
@@ -249,6 +257,17 @@ class TrayMenu(QMenu):
         for entry in failures:
             menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
         self._lines["now"].append(self.insertMenu(self._after_now, menu))
+
+    def _stay_on_screen(self) -> None:
+        """Moves an open menu up if it has grown beyond its screen's lower edge, so that its last lines stay in sight; Qt opens it again,
+        with arrows to scroll, if it is taller than the screen."""
+        screen, place = self.screen().availableGeometry(), self.geometry()
+        if not self.isVisible() or place.bottom() <= screen.bottom():
+            return
+        if place.height() <= screen.height():
+            self.move(place.x(), screen.bottom() - place.height() + 1)
+        else:
+            self.popup(QPoint(place.x(), screen.top()))
 
     def _line(self, part: str, before: QAction, icon: str, text: str) -> QAction:
         action = QAction(icons.icon(icon, self._theme.color("text.secondary"), 14), text, self)

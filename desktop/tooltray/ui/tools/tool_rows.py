@@ -12,6 +12,7 @@ from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.approval_body import granted_to
 from tooltray.ui.approval.permission_words import ToolRow as Approval
 from tooltray.ui.approval.permission_words import applies_now
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import one_line
@@ -162,7 +163,7 @@ def used_by(row: ToolRow) -> str:
     if not row.is_use_known:
         return UNKNOWN
     names = row.use.clients if row.use is not None else ()
-    shown = [tr("You") if name == "tooltray" else one_line(name, 40) for name in names]
+    shown = [tr("You") if name == "tooltray" else one_line(shown_client(name), 40) for name in names]
     return ", ".join(filter(None, shown)) or tr("No clients")
 
 

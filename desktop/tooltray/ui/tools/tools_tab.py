@@ -31,6 +31,7 @@ from tooltray.ui.tools.tool_rows import ToolRow
 from tooltray.ui.tools.try_sheet import open_try_sheet
 from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
@@ -44,7 +45,6 @@ T = TypeVar("T")
 ROOMS = {7: 1060, 6: 928, 3: 832, 5: 748, 2: 664}
 """The width in px below which a column is left to the details, by its place: who used it, when, its tokens, Change…, its server."""
 NAME = 1  # column
-ROW_HEIGHT = 46  # px: a name, and what the tool does below it
 DRAWN_AFTER_MS = 30  # several lists arrive together, and are drawn once
 USE_READ_AFTER_MS = 2_000  # after a call; a busy hub has hundreds in that time, and the page shows when a tool was used last
 SERVER_WIDTH = 132  # px; "All servers" is not cut
@@ -165,7 +165,7 @@ class ToolsTab(Page):
         ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
         self._empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
         self._empty.way_chosen.connect(lambda _: self.context.go(AddServer()))
-        self.table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"), row_height=ROW_HEIGHT)
+        self.table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"), row_height=TWO_LINES_HEIGHT)
         self.table.row_chosen.connect(self._open)
         self.table.switched.connect(self._on_switch)
         self.table.pressed.connect(self._on_change)

@@ -160,6 +160,15 @@ class Button(SteadyButton, QPushButton):
             self.setText(text)
             self._tint()
 
+    def set_variant(self, variant: str) -> None:
+        """Changes how prominent it is."""
+        if variant != self._variant:
+            self._variant = variant
+            self.setProperty("variant", variant)
+            self.style().unpolish(self)
+            self.style().polish(self)
+            self._tint()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._heeds_enter or not is_enter(event):
             super().keyPressEvent(event)

@@ -18,6 +18,7 @@ from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind
 
 PADDING = 12
 LINE_MARGIN = 6  # px above and below a cell's two lines
+TWO_LINES_HEIGHT, CHIP_LINES_HEIGHT = 46, 52  # px of a row with such cells; of one with chips in them
 SELECTED_CHIP = "surface"  # the fill of chips in a selected row
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
 CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
@@ -57,10 +58,12 @@ class RowHover(View):
 
 PATH = re.compile(r"(?:~|\.{0,2}|[A-Za-z]:|HOME)[/\\]")
 
+RELATIVE = re.compile(r"[^\s:]+/[^\s/]+")
+
 
 def elide_mode(text: str, style: str) -> Qt.TextElideMode:
     """Returns where a text is cut: a path at its beginning, since its end says what it is; code in the middle, else at the end."""
-    if PATH.match(text):
+    if PATH.match(text) or (style != "mono" and RELATIVE.fullmatch(text)):
         return Qt.TextElideMode.ElideLeft
     return Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight
 
@@ -145,9 +148,7 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.CHIP:
                 word, tone = value
                 if tone:
-                    room = int(cell.width()) + 2 * PADDING - CHIP_EDGES  # the paddings may be used, up to the next column
-                    word = theme.metrics("caption_strong").elidedText(word, Qt.TextElideMode.ElideRight, room)
-                    paint_chip(painter, theme, cell.left(), middle, word, tone, self._chip_fill)
+                    self._chip(painter, cell, word, tone)
                 else:
                     self._text(painter, cell, word, "caption", "text.muted")
             case Kind.BAR:
@@ -163,16 +164,25 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.MONO:
                 self._text(painter, cell, value, "mono", "text.primary")
             case Kind.TWO_LINES:
-                name, words = value
+                name, words, *tone = value
                 half = cell.height() / 2
                 self._text(painter, cell.adjusted(0, LINE_MARGIN, 0, -half), name, "mono", "text.primary")
-                self._text(painter, cell.adjusted(0, half, 0, -LINE_MARGIN), words, "caption", "text.secondary")
+                below = cell.adjusted(0, half, 0, -LINE_MARGIN)
+                if any(tone):
+                    self._chip(painter, below, words, tone[0])
+                else:
+                    self._text(painter, below, words, "caption", "text.secondary")
             case Kind.QUIET:
                 self._text(painter, cell, value, "body" if self._inset else "caption", "text.secondary")
             case Kind.NUMBER:
                 self._text(painter, cell, value, "body", "text.secondary", right=True)
             case Kind.TEXT:
                 self._text(painter, cell, value, "body", "text.primary")
+
+    def _chip(self, painter: QPainter, cell: QRectF, word: str, tone: str) -> None:
+        room = int(cell.width()) + 2 * PADDING - CHIP_EDGES  # the paddings may be used, up to the next column
+        word = self._theme.metrics("caption_strong").elidedText(word, Qt.TextElideMode.ElideRight, room)
+        paint_chip(painter, self._theme, cell.left(), cell.center().y(), word, tone, self._chip_fill)
 
     def _bar(self, painter: QPainter, track: QRectF, share: float, tone: str) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,5 +1,7 @@
 """Text in one of the theme's styles and tones, elided or wrapped, never clipped."""
 
+import re
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
@@ -34,8 +36,12 @@ class Label(QLabel):
             self.style().polish(self)
 
 
+ENDS_WITH_NAME = re.compile(r"""(?:['"”」]|[/\\]\S+)[.。]?$""")
+
+
 class ElidedLabel(Label):
-    """One line that ends in an ellipsis where it is cut; the full text is its tooltip and its name for screen readers.
+    """One line with an ellipsis where it is cut: at its end, or in its middle if it ends with a quoted name or a path. The full text is
+    its tooltip and its name for screen readers.
 
     Args:
         hugs: it asks for no more room than its text needs; otherwise it takes what its layout has.
@@ -78,7 +84,9 @@ class ElidedLabel(Label):
         self._elide()
 
     def _elide(self) -> None:
-        shown = QFontMetrics(self.font()).elidedText(self._full, self._mode, self.width())
+        is_named = self._mode is Qt.TextElideMode.ElideRight and ENDS_WITH_NAME.search(self._full)
+        mode = Qt.TextElideMode.ElideMiddle if is_named else self._mode
+        shown = QFontMetrics(self.font()).elidedText(self._full, mode, self.width())
         self.setText(shown)
         self.setToolTip(plain_tip(self._explanation or (self._full if shown != self._full else "")))
 

@@ -19,7 +19,7 @@ class Kind(Enum):
     TEXT = auto()  # str
     QUIET = auto()  # str, less prominent
     MONO = auto()  # str, a name from code
-    TWO_LINES = auto()  # (a name from code, what it is), one below the other
+    TWO_LINES = auto()  # (a name from code, what it is), one below the other; with a tone behind them what it is is a chip
     NUMBER = auto()  # str, right-aligned digits
     CHIP = auto()  # (word, tone); without a tone plain text, so that only what matters has colour
     STATE = auto()  # Look
@@ -157,7 +157,7 @@ def _words(kind: Kind, value: Any) -> str:
         case Kind.BAR:
             return str(value[2])
         case Kind.TWO_LINES:
-            return "\n".join(filter(None, value))
+            return "\n".join(filter(None, value[:2]))
         case Kind.CHECK:
             return "" if value is None else tr("Ticked") if value else tr("Not ticked")
         case Kind.PICK:

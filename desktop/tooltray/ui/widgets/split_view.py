@@ -21,15 +21,16 @@ class SplitView(QWidget):
 
     Args:
         most: px that the details may have, where the window has room for more than the usual; in a narrow window they cover everything.
+        fits: the table fits beside the details in a narrow window, too; otherwise they cover a part of it there.
     """
 
     closed = Signal()
     closing = Signal()  # before that, while the details are still there
     resized = Signal()
 
-    def __init__(self, content: QWidget, *, most: int = PANE) -> None:
+    def __init__(self, content: QWidget, *, most: int = PANE, fits: bool = False) -> None:
         super().__init__()
-        self._content, self._most = content, most
+        self._content, self._most, self._fits = content, most, fits
         self._details: QWidget | None = None
         self._is_wide = False
         content.setParent(self)
@@ -82,7 +83,7 @@ class SplitView(QWidget):
         self.resized.emit()
 
     def _place(self) -> None:
-        is_beside = self._details is not None and self.width() >= ROOM_FOR_BOTH and not self.is_wide
+        is_beside = self._details is not None and not self.is_wide and (self._fits or self.width() >= ROOM_FOR_BOTH)
         pane = self.width() if self.is_wide else max(PANE, min(self._most, int(self.width() * SHARE)))
         self._content.setVisible(self._details is None or not self.is_wide)  # Tab must not reach what is covered
         self._content.setGeometry(0, 0, self.width() - pane if is_beside else self.width(), self.height())

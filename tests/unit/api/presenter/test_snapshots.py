@@ -10,7 +10,7 @@ from tests.fakes.journals import entry as journal_entry
 from tests.fakes.journals import written
 
 from tooltray.api.presenter.snapshots import Notices
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ServerChanged
 from tooltray.foundation.snapshots.servers import ServerState
 
@@ -40,6 +40,16 @@ async def test_calls_of_a_server_that_is_gone_meanwhile_change_no_card(parts: Hu
     told = len(parts.heard.of(ServerChanged))
     await parts.ended()
     assert "s" not in [event.server.name for event in parts.heard.of(ServerChanged)[told:]]
+
+
+async def test_a_card_tells_when_a_server_elsewhere_is_tried_again(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": entry("program"), "far": {"url": "http://127.0.0.1:1/mcp"}}) as parts:
+        with pytest.raises(TooltrayError, match="refused"):
+            await parts.presenter.start_server("far")
+        await parts.heard.wait(lambda event: isinstance(event, ServerChanged) and event.server.state is ServerState.ERROR)
+        far, own = (next(each for each in parts.presenter.snapshot().servers if each.name == name) for name in ("far", "s"))
+        assert 0.0 < far.since <= far.retry_at
+        assert own.retry_at == 0.0
 
 
 async def test_the_snapshot_tells_what_a_person_should_know(tmp_path: Path) -> None:

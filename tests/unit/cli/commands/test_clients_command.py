@@ -70,7 +70,7 @@ def test_as_json_it_is_what_the_api_says(tooltray: Tooltray, home: Path) -> None
 
 
 def test_a_running_hub_looks_itself(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
-    answer = {"clients": [], "servers": 0, "different_servers": 0, "plain_secrets": 0}
+    answer = {"clients": [], "servers": 0, "different_servers": 0, "plain_secrets": 0, "new_servers": 0}
     with FakeControlHub(hub_home, {"scan_ai_clients": answer}) as hub:
         result = tooltray("clients", "scan", "--project", "p", "--json")
     assert json.loads(result.out) == answer

@@ -931,14 +931,12 @@ def test_a_server_that_works_says_its_tools_and_tokens(tooltray: Tooltray, hub_h
 
 
 def test_one_that_does_not_says_why_and_what_it_wrote(tooltray: Tooltray, hub_home: Home) -> None:
-    failed = outcome(
-        is_ok=False, problem=problem("npm knows no such package", "x", "Check its name"), output=["npm \x1b[31merror"], tools=[]
-    )
+    failed = outcome(is_ok=False, problem=problem("npm has no such package", "x", "Check its name"), output=["npm \x1b[31merror"], tools=[])
     with FakeControlHub(hub_home, {"test_server": failed}):
         result = tooltray("servers", "test", "git")
         in_json = tooltray("servers", "test", "git", "--json")
     assert result.code == 1
-    assert "git does not work: npm knows no such package" in result.out
+    assert "git does not work: npm has no such package" in result.out
     assert "npm error" in result.err.replace("\x1b[31m", "").replace("?[31m", "")
     assert "\x1b" not in result.err
     assert (in_json.code, json.loads(in_json.out)["is_ok"], in_json.err) == (1, False, "")

@@ -88,7 +88,7 @@ async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(here: De
     entries = (await here.parts.trail.entries())[::-1]
     assert [(each.what, each.answer) for each in entries] == [
         ("Allowing tool calls", "yes"),
-        ("What was allowed for longer", "narrowed"),
+        ("A lasting approval", "narrowed"),
         ("Allowing tool calls", "yes"),
         ("Allowing tool calls", "yes"),
         ("Allowing tool calls", "yes"),

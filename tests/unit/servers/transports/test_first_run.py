@@ -31,7 +31,7 @@ async def test_all_that_it_writes_stands_in_the_log_however_long_its_lines_are(t
 @pytest.mark.parametrize(
     ("script", "kind", "why"),
     [
-        ("raise SystemExit('npm error code E404')", CannotStart, "its package was not installed: npm knows no such package"),
+        ("raise SystemExit('npm error code E404')", CannotStart, "its package was not installed: npm has no such package"),
         ("raise SystemExit('npm error code ENOTFOUND')", TooltrayError, "registry cannot be reached"),
     ],
 )

@@ -281,6 +281,7 @@ async def test_known_projects_and_those_that_are_named_are_read(looks: Looks, tm
     )
     cursor = next(each for each in found.clients if each.id == "cursor")
     assert [server.name for file in cursor.files for server in file.servers] == ["named", "known"]
+    assert found.new_servers == 2
 
 
 async def test_the_entry_that_people_paste_is_the_right_one(looks: Looks, hub_home: Home, home: Path) -> None:

@@ -20,7 +20,7 @@ from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidat
 from tooltray.sources.clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.sources.clients.found_entries import FoundEntry, entries_in
 from tooltray.sources.clients.import_offers import Found, Offer, of_clients, of_text
-from tooltray.sources.clients.import_plan import Program, looked_up, offers, program_of, usual_name
+from tooltray.sources.clients.import_plan import Program, count_new, looked_up, offers, program_of, usual_name
 
 KINDS = {kind.id: kind for kind in read_client_kinds()}
 TOKEN = "ghp_dummy0123456789"
@@ -72,6 +72,18 @@ async def test_nine_clients_with_the_same_server_have_one_candidate(tmp_path: Pa
         assert candidate.target == "npx -y github-server"
         assert TOKEN not in repr(offer)
         assert TOKEN not in json.dumps(as_json(candidate))
+
+
+def test_programs_that_no_server_here_has_are_counted_without_their_keys(tmp_path: Path) -> None:
+    given = of_clients(
+        [
+            *entries("cursor", {"mcpServers": {"a": GITHUB, "b": {"url": "https://x.example/mcp/"}, "odd": {}}}),
+            *entries("vscode", {"servers": {"b": {"url": "https://x.example/mcp"}, "c": {"command": "uvx", "args": ["--key", TOKEN]}}}),
+        ]
+    )
+    assert count_new(given, [], tmp_path) == 3
+    here = [{**GITHUB, "env": {"GITHUB_TOKEN": "${secret:a/GITHUB_TOKEN}"}}, {"command": "uvx", "args": ["--key", "${secret:c/KEY}"]}]
+    assert count_new(given, here, tmp_path) == 1
 
 
 async def test_what_is_done_for_each_entry_is_not_done_in_the_loop(tmp_path: Path) -> None:
