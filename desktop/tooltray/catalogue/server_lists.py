@@ -283,6 +283,10 @@ class ServerLists(Generic[Item]):
         known = self._known_of(server)
         return is_coming and not known.has_failed and not known.is_complete and not known.listed.is_set()
 
+    def awaited(self) -> list[str]:
+        """Returns the names of servers that are starting or running and were never listed."""
+        return [server.name for server in self._servers if self._is_awaited(server)]
+
     def is_expected(self, server: ManagedServer) -> bool:
         """Reports whether a server that was never listed is on its way, and not silent for longer than usual."""
         return self._is_awaited(server) and not self._first.is_silent(server, self._known_of(server).state[1])

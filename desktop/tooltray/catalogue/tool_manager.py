@@ -139,6 +139,10 @@ class ToolManager:
         """Returns a tool of the joint list as it appears to clients that accept longer names."""
         return self._joint.in_room(entry, terms) if terms.room else entry
 
+    def awaited(self) -> list[str]:
+        """Returns the names of servers that are starting or running and have not listed their tools yet."""
+        return self._lists.awaited()
+
     async def wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
         """Waits, for a bounded time, for the first list of a server, or of those that are wanted."""
 

@@ -301,9 +301,12 @@ class LookupApi:
         """
         if not (0 < len(queries) <= MOST_NEEDS and 0 < limit <= MOST_FOUND):
             raise TooltrayError(Phrase("Give 1 to {queries} queries and a limit of 1 to {limit}", queries=MOST_NEEDS, limit=MOST_FOUND))
-        needs = await self._lookup.find(Search(queries, limit), SessionState(""))
+        needs = await self._lookup.find(Search(queries, limit), state := SessionState(""))
+        awaited = tuple(self._lookup.awaited(state))
         return [
-            FoundTools(need.query, tuple(FoundTool(each.entry.name, each.entry.route.server, each.line, each.why) for each in need.found))
+            FoundTools(
+                need.query, tuple(FoundTool(each.entry.name, each.entry.route.server, each.line, each.why) for each in need.found), awaited
+            )
             for need in needs
         ]
 

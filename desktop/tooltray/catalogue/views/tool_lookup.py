@@ -77,7 +77,13 @@ class ToolLookup:
         """Returns what a search finds, for a model."""
         state = exchange.session.state
         needs = await self.find(search, state, client=self._copy_of(exchange))
-        return found_text(needs, is_full=search.is_full, names_servers=state.server is None, dropped=search.dropped)
+        text = found_text(needs, is_full=search.is_full, names_servers=state.server is None, dropped=search.dropped)
+        awaited = self.awaited(state)
+        return f"{text}\n\nNot searched, since they are still starting: {', '.join(awaited)}." if awaited else text
+
+    def awaited(self, state: SessionState) -> list[str]:
+        """Returns the servers whose tools a search does not find yet, by name."""
+        return self._lists.awaited(state)
 
     async def described_text(self, names: Sequence[str], exchange: Exchange) -> str:
         """Returns the definitions of tools, for a model."""

@@ -106,6 +106,10 @@ class ViewLists:
         entries = await self._tools.entries(state.server, client=client, terms=terms)
         return [entry for entry in entries if server in (None, entry.route.server) and self._is_for_model(state, entry)]
 
+    def awaited(self, state: SessionState) -> list[str]:
+        """Returns the servers of a session that have not listed their tools yet, by name."""
+        return [name for name in self._tools.awaited() if state.server in (None, name) and self._profiles.includes(state, name)]
+
     def _is_for_model(self, state: SessionState, entry: Entry) -> bool:
         return entry.route.definition.view.is_for_models and self.includes(state, entry)
 

@@ -102,6 +102,8 @@ def find_tools(args: argparse.Namespace, home: Home) -> int:
             print_table((tr("SERVER"), tr("FOUND BY"), tr("TOOL")), rows)
         else:
             print(tr("No tools found."))
+    if starting := ", ".join(map(clean_line, found[0].starting)):
+        print("\n" + tr("Not searched, since they are still starting: {names}", names=starting))
     return 0
 
 

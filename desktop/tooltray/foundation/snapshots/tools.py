@@ -73,10 +73,11 @@ class FoundTool(msgspec.Struct, frozen=True):
 
 
 class FoundTools(msgspec.Struct, frozen=True):
-    """The tools that fit one query, the best first."""
+    """The tools that fit one query, the best first. `starting`: the servers whose tools are not known yet."""
 
     query: str
     tools: tuple[FoundTool, ...]
+    starting: tuple[str, ...] = ()
 
 
 class MCPToolCall(msgspec.Struct, frozen=True):

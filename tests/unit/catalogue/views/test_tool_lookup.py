@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import entry, hub_parts
+from tests.fakes.hub_parts import BARELY, entry, hub_parts
 from tests.fakes.lazy_hub import answered, called, found, lazy, ready_parts, said
 from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.scripted_server import ScriptedServer, error, text, tool
@@ -36,6 +36,17 @@ async def test_several_needs_are_answered_at_once_each_under_its_words(tmp_path:
             "# write file\nwrite_file (as above)\nread_file (as above)",
             NOTHING_FOUND,
         ]
+
+
+async def test_servers_that_have_not_listed_their_tools_yet_are_said(tmp_path: Path) -> None:
+    late = ScriptedServer(tool("read_late"))
+    late.hold("tools/list")
+    options = lazy(x=ScriptedServer(READ), late=late)
+    async with ready_parts(tmp_path, "x", **options, settings={"publish": {"mode": "search"}}, waits=BARELY) as parts:
+        await parts.servers.start("late")
+        words = said(await called(parts, parts.client(), "find_tools", query="read"))
+        assert words.endswith("\n\nNot searched, since they are still starting: late.")
+        assert {each.starting for each in await parts.presenter.find_tools(["read"])} == {("late",)}
 
 
 async def test_five_tools_are_found_for_each_need_unless_it_wants_another_number(tmp_path: Path) -> None:
