@@ -130,7 +130,7 @@ async def test_a_server_with_a_url_says_why_it_is_trusted_where_careful_is_the_d
     fake.settings = {"newServers": "careful"}
     async with Desk(fake, theme) as desk:
         sheet = panel(desk, "https://a.example/mcp")
-        text = "Careful is not possible: Tooltray does not start a server with a URL, so it cannot sandbox it."
+        text = "Careful is not possible: a server with a URL cannot be sandboxed."
         await until(lambda: text in words(sheet))
         assert sheet.new_servers()[0].access == "trusted"
 

@@ -131,6 +131,7 @@ async def test_while_connecting_waits_for_the_keyring_the_sheet_says_so(theme: T
         assert "Unlock your keyring to continue" not in words(panel)
         fake.bus.publish(KeyringAwaited(is_awaited=True))
         await until(lambda: "Unlock your keyring to continue" in words(panel))
+        assert "Unlock your keyring to continue" not in words(panel.scroll_area)  # it is in sight, wherever the user has scrolled
         go_on.set()
         await until(lambda: "The keyring is locked" in words(panel))
         assert "Unlock your keyring to continue" not in words(panel)

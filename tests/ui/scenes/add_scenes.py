@@ -59,7 +59,13 @@ async def add_unreadable(theme: Theme) -> Shot:
 
 
 async def add_remote(theme: Theme) -> Shot:
-    return await add(theme, "https://mcp.linear.app/mcp")
+    """Careful is the default, and the URL's preview says why it cannot be."""
+    shot = await add(theme, "")
+    shot.desk.engine.settings["newServers"] = "careful"
+    shot.desk.window.sheet.dismiss()
+    shot.desk.page.add("https://mcp.linear.app/mcp")
+    await until(lambda: not len(shot.desk.tasks))
+    return shot
 
 
 async def add_remote_keys(theme: Theme) -> Shot:

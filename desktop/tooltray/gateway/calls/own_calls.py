@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
-from tooltray.foundation.confirm_widening import OVERWRITTEN, confirm_reading, with_current_asker
+from tooltray.foundation.confirm_widening import OVERWRITTEN, confirm_reading, current_asker, with_current_asker
 from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import EventBus, TryProgressed
 from tooltray.foundation.phrases import Phrase
@@ -84,7 +84,13 @@ class OwnCalls:
         return (await self._call(MCPToolCall("", name, arguments), project))[0]
 
     async def run(
-        self, call: MCPToolCall, *, project: str | None = None, watched: Watched | None = None, is_models: bool = False
+        self,
+        call: MCPToolCall,
+        *,
+        project: str | None = None,
+        watched: Watched | None = None,
+        is_models: bool = False,
+        diff: tuple[str, ...] = (),
     ) -> MCPToolResponse:
         """Returns the record of a call with its result; the result of a call that failed is an error with the reason.
 
@@ -93,12 +99,13 @@ class OwnCalls:
             project: the folder of a project, for servers that wait for a project.
             watched: the caller that is asked and notified meanwhile; None without one.
             is_models: a model reads the result.
+            diff: what the call would change, as the user has seen it.
 
         Raises:
             TooltrayError: the folder may not be a project.
         """
         started_at = time.perf_counter()
-        reply, record = await self._call(call, project, watched, is_models=is_models)
+        reply, record = await self._call(call, project, watched, is_models=is_models, diff=diff)
         result = _failed(error_message(reply)) if reply.error else result_of(reply)
         if record is None:  # the call reached no server
             duration_s = time.perf_counter() - started_at
@@ -107,7 +114,13 @@ class OwnCalls:
         return replace(record, result=result)
 
     async def _call(
-        self, call: MCPToolCall, project: str | None, watched: Watched | None = None, *, is_models: bool = False
+        self,
+        call: MCPToolCall,
+        project: str | None,
+        watched: Watched | None = None,
+        *,
+        is_models: bool = False,
+        diff: tuple[str, ...] = (),
     ) -> tuple[Envelope, MCPToolResponse | None]:
         own = self._caller if project is None else await self._in_project(project)
         own = own.for_model() if is_models else own
@@ -121,7 +134,7 @@ class OwnCalls:
         request = Envelope(method="tools/call", params=dump(params))
         await self._tools.listing(None)
         exchange = Exchange(request, head, caller, self._held, None, OWN_CLIENT_NAME)
-        exchange.timings.id = call.id
+        exchange.timings.id, exchange.timings.diff = call.id, diff
         return await self._calls.call(exchange), exchange.timings.record
 
     def server_of(self, name: str) -> str:
@@ -270,8 +283,10 @@ class TriesApi:
         progress = ToldProgress(call.id, self._bus)
         server = self._calls.server_of(call.name) or call.name
         ask = partial(self._elicitations.ask, server, attempt=call.id) if self._elicitations.are_shown else None
+        diff = await self._snapshots.file_diff(server, call.arguments, "") if current_asker().is_window else ()
         try:
-            return await self._calls.run(call, project=project, watched=(call.id, lambda own: TryCaller(own, ask, progress)))
+            watched = (call.id, lambda own: TryCaller(own, ask, progress))
+            return await self._calls.run(call, project=project, watched=watched, diff=diff)
         except TooltrayError as error:
             return error
         finally:

@@ -115,7 +115,7 @@ class AccessField(QWidget):
         lines.addLayout(line)
         lines.addWidget(self._sandbox)
         self._sandbox.setVisible(not self._entry.get("url"))  # nothing of it runs here
-        elsewhere = tr("Careful is not possible: Tooltray does not start a server with a URL, so it cannot sandbox it.")
+        elsewhere = tr("Careful is not possible: a server with a URL cannot be sandboxed.")
         lacking = elsewhere if self._entry.get("url") else tr("Careful is not possible: it cannot be sandboxed on this computer.")
         self._lacking = Label(theme, lacking, "caption", "secondary" if self._entry.get("url") else "warning", wrap=True)
         lines.addWidget(self._lacking)

@@ -139,7 +139,7 @@ class EditsSheet(SheetView):
         self._go.setToolTip("Ctrl+Enter")
         add_accept_keys(self, self._on_go)
         self._keyring = KeyringWait(self._theme, self.hub)
-        self.body.addWidget(self._keyring)
+        self.add_above_buttons(self._keyring)
         self._build(FIRST_BLOCKS)
 
     def _build(self, count: int = 1) -> None:
@@ -147,7 +147,7 @@ class EditsSheet(SheetView):
         for edit in self._waiting[:count]:
             block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client), self._draw)
             self.blocks.append(block)
-            self.body.insertWidget(self.body.count() - 1, block)
+            self.body.addWidget(block)
         self._waiting = self._waiting[count:]
         if self._waiting:
             QTimer.singleShot(0, self, self._build)
@@ -156,6 +156,7 @@ class EditsSheet(SheetView):
     def show_changes(self, changes: Sequence[ClientChange]) -> None:
         """Shows the outcome in place of the planned changes."""
         self.show_problem(None)
+        self._keyring.stop()
         clear(self.body)
         self.blocks, self._waiting = [], []
         box = Surface(self._theme, "surface.raised", "border", "m")

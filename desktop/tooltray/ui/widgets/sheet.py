@@ -240,8 +240,15 @@ class SheetFrame(Surface):
         self.scroll_area.setWidget(content)
         layout.addWidget(self.scroll_area, 1)
         layout.addWidget(divider())
+        self._above_buttons = column(margins=(24, 0, 24, 0))
+        layout.addLayout(self._above_buttons)
         self.buttons = row(margins=(24, 14, 24, 14))
         layout.addLayout(self.buttons)
+
+    def add_above_buttons(self, notice: QWidget) -> None:
+        """Adds a notice that does not scroll away with the content."""
+        notice.setContentsMargins(0, 14, 0, 0)
+        self._above_buttons.addWidget(notice)
 
     def add_button(self, text: str, slot: Callable[[], object], variant: str = "secondary", icon: str = "") -> Button:
         """Adds a button at the right, behind the others; `slot` is called by a click."""

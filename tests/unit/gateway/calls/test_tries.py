@@ -94,8 +94,14 @@ async def test_what_a_try_would_overwrite_is_shown_to_the_user_alone(tmp_path: P
             assert await parts.presenter.get_try_diff("write_it", arguments) == (" same", "-old", "+new")
             assert await parts.presenter.get_try_diff("write_it", {**arguments, "path": str(tmp_path / "b.md")}) == ()
             assert await parts.presenter.get_try_diff("gone", arguments) == ()
+            found: list[JournalEvent] = []
+            parts.bus.subscribe(JournalEvent, found.append)
+            await parts.presenter.try_tool("t1", "write_it", arguments)
         with asked_by(UNATTENDED), pytest.raises(Denied):
             await parts.presenter.get_try_diff("write_it", arguments)
+        with asked_by(UNATTENDED):
+            await parts.presenter.try_tool("t2", "write_it", arguments)
+        assert [event.timings.diff for event in found if event.timings] == [(" same", "-old", "+new"), ()]
 
 
 async def test_a_try_in_a_project_waits_until_the_servers_there_are_known_and_listed(
