@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
 from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical, waits
+from tooltray.ui.activity.histogram import Bar, Histogram
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import draw_on_line
-from tooltray.ui.widgets.histogram import Bar, Histogram
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
