@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QTranslator
+from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 from tests.fakes.server_snapshots import server
 
@@ -19,7 +19,7 @@ from tooltray.foundation.languages import languages
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.i18n import CONTEXT, JsonTranslator, install_language, say, tr
+from tooltray.ui.i18n import CONTEXT, JsonTranslator, install_language, say, system_locale, tr
 from tooltray.ui.problem_words import in_a_row, title, whole
 from tooltray.ui.server_words import foot
 
@@ -234,3 +234,10 @@ def test_a_sentence_begins_with_a_capital_unless_a_name_comes_first() -> None:
     assert title(Problem("nothing is left")) == "Nothing is left"
     assert title(Problem("npm has no package 'x'")) == "npm has no package 'x'"
     assert whole(Problem("npm has no such package")) == "npm has no such package."
+
+
+def test_a_system_without_a_language_writes_numbers_with_separators(app: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QLocale, "system", QLocale.c)
+    assert system_locale().toString(1739) == "1,739"
+    monkeypatch.setattr(QLocale, "system", lambda: QLocale("de_DE"))
+    assert system_locale().toString(1739) == "1.739"

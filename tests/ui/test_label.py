@@ -1,13 +1,14 @@
 """Labels on one line."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
 from pytestqt.qtbot import QtBot
 
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.cell_delegate import elide_mode
-from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.cell_delegate import draw_on_line, elide_mode
+from tooltray.ui.widgets.label import BREAK, ElidedLabel, breakable
 
 
 def test_a_text_with_line_breaks_is_one_line(theme: Theme, qtbot: QtBot) -> None:
@@ -53,6 +54,28 @@ def test_a_name_or_a_path_at_the_end_keeps_its_end_and_all_of_it_is_in_the_toolt
     assert label.text().endswith(text[-8:])
     assert len(label.text()) < len(text)
     assert label.toolTip() == plain_tip(text)
+
+
+def test_a_path_breaks_behind_its_separators() -> None:
+    path = "/home/ada/projects/shop/node_modules/@modelcontextprotocol/server-filesystem"
+    assert breakable(path).split(BREAK) == [
+        *("/", "home/", "ada/", "projects/", "shop/", "node_modules/", "@modelcontextprotocol/", "server-filesystem"),
+    ]
+    assert breakable("x" * 40).split(BREAK) == ["x" * 8] * 5
+    assert breakable("a short one/x") == "a short one/x"
+
+
+def test_a_sign_of_another_script_stays_on_the_line(theme: Theme) -> None:
+    def lowest(text: str) -> int:
+        picture = QImage(80, 40, QImage.Format.Format_RGB32)
+        picture.fill(Qt.GlobalColor.white)
+        with QPainter(picture) as painter:
+            painter.setFont(theme.font("body"))
+            draw_on_line(painter, QRectF(4, 0, 76, 40), text, theme.metrics("body"))
+        digits = range(4 + theme.metrics("body").horizontalAdvance("15"))
+        return max(y for y in range(40) for x in digits if picture.pixelColor(x, y).lightness() < 128)
+
+    assert lowest("15 秒") == lowest("15 s")
 
 
 def test_a_sentence_keeps_its_beginning(theme: Theme, qtbot: QtBot) -> None:

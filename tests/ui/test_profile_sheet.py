@@ -105,10 +105,10 @@ async def test_a_profile_is_given_to_one_more_client_when_it_is_saved(theme: The
     async with Desk(fake, theme) as desk:
         panel = await editing(desk, "Edit coding")
         assert "For Cursor" in words(panel)
-        give = next(each for each in panel.findChildren(Choice) if each.accessibleName() == "Give it to: Give it to…")
+        give = next(each for each in panel.findChildren(Choice) if each.accessibleName() == "Give these tools to: Give these tools to…")
         give.click()
         menu = give.findChild(QMenu)
-        assert [action.text() for action in menu.actions()] == ["Give it to…", "Zed"]
+        assert [action.text() for action in menu.actions()] == ["Give these tools to…", "Zed"]
         menu.actions()[1].trigger()
         menu.close()
         assert "For Cursor, Zed" in words(panel)

@@ -70,6 +70,20 @@ async def test_a_link_shows_a_tab_and_what_is_to_stand_there(theme: Theme) -> No
         assert desk.settings.current == "about"
 
 
+async def test_settings_open_where_the_user_was_and_a_link_does_not_change_that(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.go(Settings("about"))
+        assert desk.settings.current == "about"
+        desk.window.open_page("servers")
+        desk.window.open_page("settings")
+        assert desk.settings.current == "general"
+        next(tab for tab in desk.settings.findChildren(FilterTab) if tab.text() == "Network").click()
+        desk.window.go(Settings("about"))
+        desk.window.open_page("servers")
+        desk.window.open_page("settings")
+        assert desk.settings.current == "network"
+
+
 async def test_profiles_have_no_entry_of_their_own_in_the_navigation(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         assert [item.text() for item in desk.window.findChildren(NavItem)] == [entry.title() for entry in PAGES]

@@ -68,8 +68,14 @@ def install_language(app: QCoreApplication, language: str) -> None:
 
 def locale_of(language: str) -> QLocale:
     """Returns the locale for numbers and dates of a language: the system's own, if it has the same language."""
-    system = QLocale.system()
+    system = system_locale()
     return system if QLocale(language).language() == system.language() else QLocale(language)
+
+
+def system_locale() -> QLocale:
+    """Returns the system's locale; for one without a language, whose numbers have no separators, that of American English."""
+    system = QLocale.system()
+    return QLocale("en_US") if system.language() is QLocale.Language.C else system
 
 
 def _filled(text: str, values: Mapping[str, object]) -> str:

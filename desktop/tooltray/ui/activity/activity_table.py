@@ -35,7 +35,7 @@ from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate, elide_mode
+from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate, draw_on_line, elide_mode
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.table import Table
@@ -50,8 +50,6 @@ MUTED = frozenset(ICONS.values()) - {""}
 """Icons of what is no call."""
 INDENT = 20  # px of the entries of a group
 MARK, GAP = 14, 6  # px of a shape before the name, and behind it
-LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
-RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 WIDEST = 14  # px of a sign; what is surely short enough is not measured
 NOT_READ = 60, 8  # px of the bar in a cell that is being read
 
@@ -89,7 +87,7 @@ def _columns() -> list[Column]:
 
     return [
         Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(row_time)),
-        Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken)),
+        Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken), has_shapes=True),
         Column(tr("Target"), _of(row_target), Kind.QUIET, 0, _tip(row_target)),
         Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 118),
         Column(tr("Server"), _of(row_servers), Kind.QUIET, 108, _tip(row_servers)),
@@ -171,8 +169,8 @@ class ActivityDelegate(CellDelegate):
         is_short = len(text) * WIDEST < cell.width()
         mode = elide_mode(text, style)
         part = text[-LONGEST:] if mode is Qt.TextElideMode.ElideLeft else text[:LONGEST]
-        shown = text if is_short else self._theme.metrics(style, tabular=is_tabular).elidedText(part, mode, int(cell.width()) + 1)
-        painter.drawText(cell, RIGHT if right else LEFT, shown)
+        metrics = self._theme.metrics(style, tabular=is_tabular)
+        draw_on_line(painter, cell, text if is_short else metrics.elidedText(part, mode, int(cell.width()) + 1), metrics, right=right)
 
     def _color(self, name: str) -> QColor:
         if name not in self._colors:

@@ -204,7 +204,7 @@ class EntryDetails(DetailsPane):
             log.clicked.connect(self._on_log)
             lines[0].addWidget(log)
         if command := self._command():
-            copy = Button(self._theme, tr("Copy as a command"), "ghost", "copy")
+            copy = Button(self._theme, tr("Copy as a command"), icon="copy")
             copy.setToolTip(tr("The line that makes the same call from a terminal"))
             copy.clicked.connect(partial(self._on_copy, command, tr("The command is copied")))
             lines[1].addWidget(copy)

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
 from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical, waits
+from tooltray.ui.activity.histogram import Bar, Histogram
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.histogram import Bar, Histogram
+from tooltray.ui.widgets.cell_delegate import draw_on_line
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
@@ -43,6 +44,22 @@ class Glance(msgspec.Struct, frozen=True):
     whole: ActivityPoint | None
 
 
+class FigureNumber(Label):
+    """A number with its unit, on the line of its neighbours whatever script its unit has."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "–", "number", tabular=True)
+        self._theme = theme
+        self.setFixedHeight(theme.line("number"))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        metrics = self._theme.metrics("number", tabular=True)
+        with QPainter(self) as painter:
+            painter.setFont(self.font())
+            painter.setPen(self._theme.color("error.text" if self.property("tone") == "error" else "text.primary"))
+            draw_on_line(painter, QRectF(self.rect()), self.text(), metrics)
+
+
 class Figure(QWidget):
     """A number with its name below it; a dash where it is not known."""
 
@@ -50,7 +67,7 @@ class Figure(QWidget):
         super().__init__()
         self._name = name
         layout = column(self)
-        self._number = Label(theme, "–", "number", tabular=True)
+        self._number = FigureNumber(theme)
         layout.addWidget(self._number)
         layout.addWidget(ElidedLabel(theme, name, "caption", "muted", hugs=True))
         self.set_value("–")

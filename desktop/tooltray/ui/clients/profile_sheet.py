@@ -134,7 +134,7 @@ class ProfileSheet(SheetView):
         """Adds which clients have the profile, and the choice that gives it to one more."""
         line = row(spacing=12)
         self._clients = ElidedLabel(self._theme, "", "body", "secondary")
-        self._give = widgets.Choice(self._theme, [("", "")], name=tr("Give it to"))
+        self._give = widgets.Choice(self._theme, [("", "")], name=tr("Give these tools to"))
         self._give.setFixedWidth(CHOICE_WIDTH)
         self._give.chosen_changed.connect(self._on_give)
         line.addWidget(self._clients, 1)
@@ -166,7 +166,7 @@ class ProfileSheet(SheetView):
         names = ", ".join(self._names.get(client, client) for client in clients)
         self._clients.set_text(tr("For {clients}", clients=names) if names else tr("No client has it"))
         others = [(client, name) for client, name in self._names.items() if client not in clients]
-        self._give.set_options([("", tr("Give it to…")), *others])
+        self._give.set_options([("", tr("Give these tools to…")), *others])
         self._give.choose("")
 
     def _on_name(self) -> None:

@@ -142,6 +142,7 @@ class TabbedPage(Page):
         return [entry.name for entry in self._entries].index(name)
 
     def _on_chosen(self, index: int) -> None:
+        """Shows the tab that the user chose."""
         self.show_tab(self._entries[index].name)
 
     def _on_need_person(self, name: str, count: int) -> None:

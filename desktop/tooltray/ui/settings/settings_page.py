@@ -1,5 +1,7 @@
 """The Settings page, a tab for each subject. A new tab is a page of its own and a line here."""
 
+from PySide6.QtGui import QHideEvent
+
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenSecret, Settings
 from tooltray.ui.kit.page import TabbedPage, TabEntry
@@ -20,8 +22,20 @@ TABS = (
 
 
 class SettingsPage(TabbedPage):
+    """The page of settings. When the user comes back to it, it shows the tab that they chose last: a link opens its tab for once."""
+
     def __init__(self, context: PageContext) -> None:
         super().__init__(context, tr("Settings"), TABS)
+        self._chosen = self.current
+
+    def _on_chosen(self, index: int) -> None:
+        super()._on_chosen(index)
+        self._chosen = self.current
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if not event.spontaneous():  # the page was left, and the window not just minimized
+            self.show_tab(self._chosen)
 
     def open_destination(self, destination: Destination) -> None:
         if isinstance(destination, Settings) and destination.tab:

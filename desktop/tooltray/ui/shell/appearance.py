@@ -9,7 +9,7 @@ from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.languages import ENGLISH, spoken_language
 from tooltray.foundation.preferences import Preferences, preferences_of
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.i18n import install_language, locale_of
+from tooltray.ui.i18n import install_language, locale_of, system_locale
 from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme, system_mode
@@ -59,7 +59,7 @@ class Appearance(QObject):
             return False
         self._language = language
         follows_system = language == ENGLISH and not chosen.language  # also where the system's language is none of ours
-        QLocale.setDefault(QLocale.system() if follows_system else locale_of(language))
+        QLocale.setDefault(system_locale() if follows_system else locale_of(language))
         install_language(self._app, language)
         return True
 

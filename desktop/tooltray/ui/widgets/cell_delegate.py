@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QMouseEvent, QPainter
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tooltray.ui import icons
@@ -66,6 +66,16 @@ def elide_mode(text: str, style: str) -> Qt.TextElideMode:
     if PATH.match(text) or (style != "mono" and RELATIVE.fullmatch(text)):
         return Qt.TextElideMode.ElideLeft
     return Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight
+
+
+def draw_on_line(painter: QPainter, cell: QRectF, text: str, metrics: QFontMetrics, *, right: bool = False) -> None:
+    """Draws a text in the middle of a cell's height, on the line of its neighbours: a sign of another font, such as 秒, moves nothing.
+
+    Args:
+        metrics: of the painter's font.
+    """
+    left = cell.right() - metrics.horizontalAdvance(text) if right else cell.left()
+    painter.drawText(QPointF(left, cell.center().y() + (metrics.ascent() - metrics.descent()) / 2), text)
 
 
 class CellDelegate(QStyledItemDelegate):
@@ -197,6 +207,6 @@ class CellDelegate(QStyledItemDelegate):
         is_tabular = style == "body"
         painter.setFont(self._theme.font(style, tabular=is_tabular))
         painter.setPen(self._theme.color(color))
-        shown = self._theme.metrics(style, tabular=is_tabular).elidedText(text, elide_mode(text, style), int(cell.width()) + 1)
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        painter.drawText(cell, side | Qt.AlignmentFlag.AlignVCenter, shown)
+        metrics = self._theme.metrics(style, tabular=is_tabular)
+        shown = metrics.elidedText(text, elide_mode(text, style), int(cell.width()) + 1)
+        draw_on_line(painter, cell, shown, metrics, right=right)

@@ -11,6 +11,7 @@ from tooltray.ui.theme import Theme
 
 BREAK = "\u200b"  # a space without width: where a line may end
 LONGEST_WHOLE, PIECE = 32, 8  # characters; a label wraps between words only, and a path is one word
+PART = re.compile(r"[^/\\]*[/\\]+|[^/\\]+")  # of a path: a line may end behind each
 
 
 class Label(QLabel):
@@ -107,11 +108,18 @@ class CodeLabel(Label):
 
 
 def breakable(text: str) -> str:
-    """Returns a text whose long words can be wrapped; not for copying, since it contains invisible characters."""
+    """Returns a text whose long words can be wrapped, paths behind their separators; not for copying, since it contains invisible
+    characters.
+    """
     return " ".join(_breakable(word) for word in text.split(" "))
 
 
 def _breakable(word: str) -> str:
     if len(word) <= LONGEST_WHOLE:
         return word
-    return BREAK.join(word[place : place + PIECE] for place in range(0, len(word), PIECE))
+    parts = (part if len(part) <= LONGEST_WHOLE else _pieces(part) for part in PART.findall(word))
+    return BREAK.join(parts)
+
+
+def _pieces(text: str) -> str:
+    return BREAK.join(text[place : place + PIECE] for place in range(0, len(text), PIECE))

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QPixmap
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import plain_tip
@@ -37,6 +38,7 @@ class Column(msgspec.Struct, frozen=True):
         tip: further details of a cell.
         order: the sort key of rows when the user presses its title; None: not sortable.
         falls: the largest comes first when it is pressed once.
+        has_shapes: a shape may be before its values, 20 px wide with its gap; so much further right its title begins.
     """
 
     title: str
@@ -46,6 +48,7 @@ class Column(msgspec.Struct, frozen=True):
     tip: Callable[[Any], str] | None = None
     order: Callable[[Any], Any] | None = None
     falls: bool = False
+    has_shapes: bool = False
 
 
 class Heading(msgspec.Struct, frozen=True):
@@ -125,6 +128,8 @@ class RowModel(QAbstractTableModel):
         column = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{column.title} {self._arrow(section)}".rstrip()
+        if role == Qt.ItemDataRole.DecorationRole and column.has_shapes:
+            return _room_of_shape()
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if column.kind in (Kind.NUMBER, Kind.SWITCH, Kind.BUTTON) else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
@@ -138,6 +143,13 @@ class RowModel(QAbstractTableModel):
         if self.sorted_by is None or self.sorted_by[0] != section:
             return ""
         return "↓" if self.sorted_by[1] else "↑"
+
+
+def _room_of_shape() -> QPixmap:
+    """Returns a picture of nothing: with the 4 px that a header adds it is as wide as a shape."""
+    room = QPixmap(16, 1)
+    room.fill(Qt.GlobalColor.transparent)
+    return room
 
 
 def _of_heading(heading: Heading, role: int) -> object:
