@@ -65,7 +65,7 @@ RUNNER = {"name": "run", "server": "shell", "signature": "run()", "why": ""}
 
 
 def test_tools_are_found_by_what_they_do(tooltray: Tooltray, hub_home: Home) -> None:
-    found = [{"query": "read", "tools": [READER, RUNNER]}]
+    found = [{"query": "read", "tools": [READER, RUNNER], "starting": ["late", "later"]}]
     with FakeControlHub(hub_home, {"find_tools": found}) as hub:
         result = tooltray("tools", "find", "read")
         in_json = tooltray("tools", "find", "read", "--limit", "3", "--json")
@@ -73,6 +73,8 @@ def test_tools_are_found_by_what_they_do(tooltray: Tooltray, hub_home: Home) -> 
         "SERVER  FOUND BY    TOOL",
         "files   name: read  read_file(path: str) - Reads a file",
         "shell   -           run()",
+        "",
+        "Not searched, since they are still starting: late, later",
     ]
     assert in_json.json == found
     assert hub.calls == [("find_tools", {"queries": ["read"], "limit": 5}), ("find_tools", {"queries": ["read"], "limit": 3})]
