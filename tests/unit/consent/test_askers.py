@@ -68,7 +68,7 @@ async def test_where_a_desktop_runs_a_command_is_confirmed_in_its_window_and_now
     consent = with_window(tmp_path)
     waits: list[float] = []
     command = consent.command(pid=os.getpid(), is_at_terminal=is_at_terminal)
-    command.on_asked = waits.append
+    command.tell = waits.append
     with asked_by(command):
         await confirm_widening("A yes", server="s")
     entry = await last(consent)

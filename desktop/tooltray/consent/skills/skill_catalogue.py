@@ -294,7 +294,7 @@ class SkillCatalogue:
 
     def published(self, server: str, uri: str) -> str:
         """Returns the URI by which AI clients know a server's skill, or a file or folder of one."""
-        return self._uris.published(server, uri) if uri.startswith(SCHEME) else self._resources.published_uri(server, uri)
+        return self._resources.published_uri(server, uri)
 
     async def target(self, uri: str) -> Target | None:
         """Returns the server, and its own URI, for a URI of an AI client; None if it is unknown."""

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.conftest import Heard, put
 
-from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.mcp_conf_helper import EntriesEdited, McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.settings_edits import secret_backend
 from tooltray.foundation.errors import Conflict, TooltrayError
@@ -67,6 +67,18 @@ async def test_replacing_replaces_the_whole_entry_and_can_end_being_a_default(co
     await conf.set_server("a", {"command": "y"}, is_default=False)
     assert on_disk(path)["mcpServers"]["a"] == {"command": "y"}
     assert conf.settings.default_servers == ("bad",)
+
+
+async def test_changed_and_removed_entries_are_named_before_the_change_is_announced(path: Path) -> None:
+    bus, told = EventBus(), list[object]()
+    bus.subscribe(EntriesEdited, lambda event: told.append(event.servers))
+    bus.subscribe(ConfigChanged, lambda event: told.append(sorted(event.mcp_servers)))
+    conf = McpConfHelper(path, bus)
+    await conf.load()
+    await conf.set_server("new", {"command": "y"})
+    await conf.set_server("a", {"command": "z"})
+    await conf.remove_server("new")
+    assert told == [["a", "new"], ("a",), ["a", "new"], ("new",), ["a"]]
 
 
 async def test_a_callers_later_changes_to_its_mapping_do_nothing(conf: McpConfHelper) -> None:

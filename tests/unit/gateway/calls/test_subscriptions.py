@@ -9,11 +9,14 @@ import pytest
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, opened, settled
 from tests.fakes.modern_subscriptions import LISTENED, acknowledging, listenable, wanted
+from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
+from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import Era
+from tooltray.protocol.sessions.session_state import SessionMoved
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.mcp_client import McpClient
 
@@ -323,3 +326,13 @@ async def test_a_client_with_a_copy_of_its_own_subscribes_there(world: World) ->
     assert world.hearers("x:/1", "own", session=second) == [(second, "x:/1")]
     await world.parts.servers.end_session(first)
     await world.parts.servers.end_session(second)
+
+
+async def test_a_client_that_moves_to_another_project_is_subscribed_there_and_no_longer_where_it_was(tmp_path: Path) -> None:
+    async with project_hub(tmp_path, program=legacy()) as hub:
+        client, two = await hub.session(hub.folder("one")), hub.folder("two")
+        await hub.parts.subscriptions.subscribe(client, hub.server, "x:/1")
+        client.state.projects["folder"] = SessionProject(two, "two", "folder")
+        hub.parts.bus.publish(SessionMoved(client.state))
+        left, came = await hub.program.request(UNSUBSCRIBE), await hub.program.request(SUBSCRIBE, count=2)
+        assert [two in each.copy.launch.args for each in (left, came)] == [False, True]

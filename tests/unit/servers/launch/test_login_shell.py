@@ -9,7 +9,7 @@ from tests.fakes.set_clock import SetClock
 
 from tooltray.config.secrets.vaults import PASSPHRASE_VARIABLE
 from tooltray.servers.launch import login_shell
-from tooltray.servers.launch.login_shell import without_bundle
+from tooltray.servers.launch.login_shell import own_environ, without_bundle
 
 pytestmark = pytest.mark.posix  # shells of POSIX
 
@@ -369,3 +369,9 @@ async def test_without_a_shell_every_variable_is_the_hubs_own(tmp_path: Path) ->
     shell = LoginShell(write_shell(tmp_path, "exit 1"), NEVER_S, own=own(tmp_path))
     await shell.environ()
     assert shell.is_from_own("API_KEY")
+
+
+def test_what_an_ai_client_has_set_in_our_environment_is_not_for_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {"HOME": "/home/u", "PATH": "/p", "API_KEY": "of the client"})
+    assert own_environ(is_foreign=False) == os.environ
+    assert own_environ(is_foreign=True) == {"HOME": "/home/u", "PATH": "/p"}

@@ -128,7 +128,6 @@ print(limits(hard), limits(hard - 7), limits(hard))
 """
 
 
-@pytest.mark.posix
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux changes the limit of a running process")
 def test_children_get_the_limit_of_open_files_that_the_hub_was_started_with() -> None:
     """Each list: the soft and the hard limit of the hub, those of a child, and what is given to a child's launcher, less the hard limit."""

@@ -86,7 +86,6 @@ class HttpChannel:
         self._tasks = TaskKeeper()
         self._order = PostOrder(self._tasks.spawn)
         self._exchanges: dict[bytes, tuple[HttpExchange, asyncio.Task[None]]] = {}  # by the id of the request
-        self._has_standing_stream = False
         self._older: SseChannel | None = None  # took over, if the server speaks only HTTP+SSE
         session.hand_over = self._hand_over
 
@@ -199,8 +198,7 @@ class HttpChannel:
                 logger.info("server '%s' did not accept %s: HTTP %d", self.session.server, what, response.status)
 
     def _on_taken(self, message: Outgoing) -> None:
-        if message.method == INITIALIZED and not self._has_standing_stream:
-            self._has_standing_stream = True
+        if message.method == INITIALIZED:
             self._tasks.spawn(StandingStream(self.session).run(), name=f"standing stream of '{self.session.server}'")
 
 

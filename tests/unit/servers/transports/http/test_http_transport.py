@@ -111,6 +111,8 @@ async def test_notifications_arrive_in_their_order() -> None:
             client.dispatcher.send_notification("notifications/count", Raw(b'{"number":%d}' % number))
         await server.hit("notifications/count", count=20)
         assert [hit.message["params"]["number"] for hit in server.of("notifications/count")] == list(range(20))
+        await server.hit(method="GET")
+        assert sum(hit.method == "GET" for hit in server.hits.all) == 1, "one standing stream, as the session opens"
 
 
 async def test_a_large_request_arrives_whole() -> None:
