@@ -56,7 +56,7 @@ ToolSchema = Callable[[str, str | None], Raw | None]
 """The `inputSchema` of a tool by the name that clients use, of all servers or one; None if it is not known."""
 
 
-class Exchange:
+class ResponseChannel:
     """The channel of one request's dispatcher: its messages go into one response, and its reply is the last of them."""
 
     def __init__(self, queue: EventQueue) -> None:
@@ -125,7 +125,7 @@ class ModernHttp:
         held = self._held_calls_of(owner)
         dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or self._anonymous, held=held).dispatcher
         queue = EventQueue(Pressure(dispatcher), cut=cut_of(request))
-        dispatcher.attach_messages(Exchange(queue))
+        dispatcher.attach_messages(ResponseChannel(queue))
         dispatcher.receive(body)
         return dispatcher, queue, kind
 

@@ -29,7 +29,7 @@ from tooltray.carriers.http_server.site import HttpSite, answer_all_else
 from tooltray.carriers.mcp import http_legacy
 from tooltray.carriers.mcp.http_app import McpEndpoints, not_allowed
 from tooltray.carriers.mcp.http_legacy import SESSION_HEADER, Posted, read_posted
-from tooltray.carriers.mcp.http_modern import MAX_EXCHANGES, Exchange, ToolSchema, is_modern
+from tooltray.carriers.mcp.http_modern import MAX_EXCHANGES, ResponseChannel, ToolSchema, is_modern
 from tooltray.carriers.mcp.http_sessions import CLIENT_GONE, HttpSessions
 from tooltray.carriers.mcp.served_routes import Route, find
 from tooltray.carriers.mcp.sessions import Sessions
@@ -86,7 +86,7 @@ class Sessionless:
         dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or ANONYMOUS, held=held).dispatcher
         queue = EventQueue(Pressure(dispatcher), cut=cut_of(request))
         takes_events = takes_events_too(request)
-        dispatcher.attach_messages(Exchange(queue) if takes_events else ReplyAlone(queue))
+        dispatcher.attach_messages(ResponseChannel(queue) if takes_events else ReplyAlone(queue))
         self._exchanges[dispatcher] = owner
         try:
             dispatcher.receive(posted.take_body())
