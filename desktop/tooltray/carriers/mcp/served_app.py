@@ -49,7 +49,7 @@ TOKEN_GONE = "this token was removed from the config"
 CLOSED = "the endpoint was closed or moved"
 
 
-class ReplyAlone(Exchange):
+class ReplyAlone(ResponseChannel):
     """An exchange with a client that reads only plain JSON."""
 
     def send(self, message: Outgoing) -> None:
