@@ -213,7 +213,7 @@ async def test_what_showing_tools_on_demand_would_save_is_said_and_done(theme: T
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.findChild(TokenAdvice).isVisible())
         advice = desk.page.findChild(TokenAdvice)
-        assert advice.text() == "Save 90,490…"
+        assert advice.text() == "Save 90,490 tokens…"
         advice.click()
         menu = advice.findChild(QMenu)
         head, everything, _, choice, mid = menu.actions()
