@@ -78,9 +78,17 @@ def test_a_sign_of_another_script_stays_on_the_line(theme: Theme) -> None:
     assert lowest("15 秒") == lowest("15 s")
 
 
-def test_a_sentence_keeps_its_beginning(theme: Theme, qtbot: QtBot) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Only the first start takes as long as this one does, since its packages are downloaded",
+        "Install uv, or set the command's full path. Looked in /usr/local/bin, /usr/bin and /bin.",
+        "Install uv, or set the command's full path. There is no program with the name 'uvx'.",
+    ],
+)
+def test_a_sentence_keeps_its_beginning(theme: Theme, qtbot: QtBot, text: str) -> None:
     label = ElidedLabel(theme, "", "caption")
     qtbot.addWidget(label)
     label.resize(240, 20)
-    label.set_text("Only the first start takes as long as this one does, since its packages are downloaded")
+    label.set_text(text)
     assert label.text().endswith("…")

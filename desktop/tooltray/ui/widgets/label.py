@@ -37,11 +37,12 @@ class Label(QLabel):
             self.style().polish(self)
 
 
-ENDS_WITH_NAME = re.compile(r"""(?:['"”」]|[/\\]\S+)[.。]?$""")
+ENDS_WITH_NAME = re.compile(r"""(?!.*\. ).*['"”」][.。]?|.*[:：]\s?\S*[/\\]\S+""")
+"""One sentence with a quoted name at its end, or a text with a path there, behind a colon."""
 
 
 class ElidedLabel(Label):
-    """One line with an ellipsis where it is cut: at its end, or in its middle if it ends with a quoted name or a path. The full text is
+    """One line with an ellipsis where it is cut: at its end, or in its middle if what it names is there. The full text is
     its tooltip and its name for screen readers.
 
     Args:
@@ -85,7 +86,7 @@ class ElidedLabel(Label):
         self._elide()
 
     def _elide(self) -> None:
-        is_named = self._mode is Qt.TextElideMode.ElideRight and ENDS_WITH_NAME.search(self._full)
+        is_named = self._mode is Qt.TextElideMode.ElideRight and ENDS_WITH_NAME.fullmatch(self._full)
         mode = Qt.TextElideMode.ElideMiddle if is_named else self._mode
         shown = QFontMetrics(self.font()).elidedText(self._full, mode, self.width())
         self.setText(shown)
