@@ -21,6 +21,7 @@ GIVEN = {
     "name": "kit",
     "server": "kit",
     "tool": "about",
+    "queries": ["about"],
     "config": HABITS,
     "arguments": {},
     "attempt": "1",
@@ -78,6 +79,7 @@ BROKEN = (
 """Titles of what is never a refusal in words: a bug in the hub, a verb that it lacks, an answer of another type than declared."""
 OTHERWISE = {
     "call_tool": {"name": "about"},
+    "describe_tools": {"names": ["about"]},
     "set_secret_backend": {"kind": "memory"},
     "allow_refused": {"kind": "host"},
     "add_mcp_server": {"name": "spare"},
