@@ -139,7 +139,7 @@ def _stand_between() -> None:
     """Forks: the new process returns and becomes the hub; this one waits for its end, at most for as long as the bridge lives."""
     bridge = os.getppid()
     hub = os.fork()
-    if hub == 0:
+    if hub == 0:  # pragma: no cover - what becomes another program is not measured
         os.setsid()
         return
     os.closerange(0, FILES_BELOW)  # among them the start's lock, and the one whose end tells the bridge that the start has begun
@@ -148,7 +148,7 @@ def _stand_between() -> None:
         time.sleep(LOOK_EVERY_S)
         ended, status = os.waitpid(hub, os.WNOHANG)
     code = os.waitstatus_to_exitcode(status)
-    if code < 0:
+    if code < 0:  # pragma: no cover - nor is what ends by a signal
         os.kill(os.getpid(), -code)
     os._exit(code)
 
