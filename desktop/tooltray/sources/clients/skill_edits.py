@@ -36,9 +36,9 @@ def planned_skills(
     if folder:
         return [_edit(FOLDER, Path(folder), text, _why_not_in(folder))]
     known = {kind.id: kind for kind in (kinds or read_client_kinds())}
-    if missing := next((client for client in clients if client not in known), None):
+    if missing := [client for client in clients if client not in known]:
         hint = Phrase("See them: {command}", command="tooltray clients scan")
-        raise NotFound(Phrase("AI client '{name}' not found", name=missing), "", hint)
+        raise NotFound(Phrase("AI client '{name}' not found", name=missing[0]), "", hint)
     chosen = [known[client] for client in dict.fromkeys(clients)] or [kind for kind in known.values() if not _why_not(kind, places)]
     return [_edit(kind, places.skills_folder(kind), text, _why_not(kind, places)) for kind in chosen]
 

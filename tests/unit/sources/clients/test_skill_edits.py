@@ -65,6 +65,8 @@ def test_a_client_without_a_known_folder_and_one_that_is_not_installed_have_the_
     assert [edit.kind.id for edit in planned_skills((), "", home.skill, places, (*KINDS, gone))] == ["acme"]
     with pytest.raises(NotFound, match="AI client 'nobody' not found"):
         planned_skills(("acme", "nobody"), "", home.skill, places, KINDS)
+    with pytest.raises(NotFound, match="AI client '' not found"):
+        planned_skills(("acme", ""), "", home.skill, places, KINDS)
 
 
 def test_where_a_variable_moves_a_clients_files_its_folder_is_not_known(home: ClientHome) -> None:
