@@ -216,7 +216,7 @@ def read_search(params: Raw) -> Search:
     Raises:
         TooltrayError: the arguments are of the wrong kind; in words for a model.
     """
-    arguments = _arguments(params)
+    arguments = arguments_of(params)
     wanted = [text for key in ("query", "queries") for text in _texts(arguments.get(key, []), "find_tools needs a query", _QUERY)]
     limit = arguments.get("limit", FOUND_BY_DEFAULT)
     if not wanted:
@@ -233,7 +233,7 @@ def read_names(params: Raw) -> Sequence[str]:
     Raises:
         TooltrayError: they are of the wrong kind, or too many; in words for a model.
     """
-    names = list(dict.fromkeys(_texts(_arguments(params).get("names", []), "describe_tools needs names of tools", _NAMES)))
+    names = list(dict.fromkeys(_texts(arguments_of(params).get("names", []), "describe_tools needs names of tools", _NAMES)))
     if not names:
         raise TooltrayError("describe_tools needs names of tools", _NAMES)
     if len(names) > MOST_DESCRIBED:
@@ -279,7 +279,8 @@ def _unquoted(arguments: Raw) -> Raw:
     return written
 
 
-def _arguments(params: Raw) -> JsonObject:
+def arguments_of(params: Raw) -> JsonObject:
+    """Returns the arguments of a call of one of the hub's tools; none if they are no object."""
     try:
         arguments = load(opened(params).get("arguments", NOTHING))
     except ValueError:

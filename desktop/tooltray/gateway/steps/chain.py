@@ -6,12 +6,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Raw
 
+from tooltray.catalogue.views.meta_tools import arguments_of
 from tooltray.catalogue.views.steps_tool import ID_PATTERN, MOST_CALLS, MOST_STEPS
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.verbs import JsonObject
 from tooltray.gateway.steps.references import ITEM, Reference, checked, names, read
-from tooltray.protocol.envelope import NOTHING, load
-from tooltray.protocol.member_scanner import opened
 
 LONGEST_TOOL = 500  # characters; no client takes so long a name
 
@@ -73,7 +71,7 @@ def read_chain(params: Raw) -> Chain:
     Raises:
         TooltrayError: it is wrong; the error has the path of the mistake and the reason, for a model.
     """
-    written: _Written = checked(_arguments(params), _Written, "")
+    written: _Written = checked(arguments_of(params), _Written, "")
     known, steps = list[str](), list[Step]()
     for place, step in enumerate(written.steps):
         steps.append(_step(step, f"steps[{place}]", known))
@@ -103,11 +101,3 @@ def check_calls(count: int, path: str) -> None:
     """Checks how many calls a chain makes. Raises TooltrayError if there are too many."""
     if count > MOST_CALLS:
         raise TooltrayError(f"{path}: {count:,} calls", f"a chain makes at most {MOST_CALLS}; filter the list, or take its first elements")
-
-
-def _arguments(params: Raw) -> JsonObject:
-    try:
-        arguments = load(opened(params).get("arguments", NOTHING))
-    except ValueError:
-        arguments = None
-    return arguments if isinstance(arguments, dict) else {}
