@@ -16,7 +16,7 @@ DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 X11_SOCKETS = "/tmp/.X11-unix"
 RUNTIME_FOLDERS = "/run/user"
 DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
-LOOK_EVERY_S = 0.02  # a start takes half a second
+LOOK_EVERY_S = 0.02  # no call on both systems waits for the end of a child and of the parent; a start takes half a second
 FILES_BELOW = 1 << 16  # numbers of files that a bridge may have open: ten, and what its client has left open for it
 
 quoted = shlex.join
@@ -110,8 +110,9 @@ def try_lock(path: str) -> int | None:
 
 
 def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_heard: bool) -> "subprocess.Popen[bytes]":
-    """Starts a hub in a session of its own, as the child of a process that only stands between and is returned: it ends as the hub does.
-    Without it (`let_go`) the hub is no descendant of the AI client, some of which end all of theirs.
+    """Starts a hub in a session of its own, by a process between it and the bridge. Returns that process, which ends as the hub does.
+
+    Some AI clients end all their descendants when they exit. Once `let_go` has ended the process between, the hub is none.
 
     Args:
         is_heard: whether its stderr is read.

@@ -73,6 +73,7 @@ def test_a_batch_that_crashes_after_its_last_test_says_by_which_signal(capfd: py
 def test_when_it_is_ended_what_runs_is_interrupted_and_nothing_more_begins(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "runs")
     runner, ended = script.Runner(tmp_path), list[int]()
+    # a signal between the check for signals and one long pause would be lost, so the program pauses often
     waits = script.Batch("unit", ["-c", "import time; open('runs', 'w').close()\nwhile 1: time.sleep(0.01)"], [])
     thread = threading.Thread(target=lambda: ended.append(runner(waits)[0]))
     thread.start()

@@ -17,7 +17,7 @@ from tooltray.sources.clients.file_edits import FileEdit
 
 FILE = "SKILL.md"
 FOLDER = ClientKind("folder", "", "text", (), "plain")
-"""Stands in for the client of a folder that the user names."""
+"""The client in an edit of a folder that the user names."""
 
 
 def planned_skills(
