@@ -14,7 +14,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.conformance.targets import NAME, start_hub
-from tests.end2end.processes import Program, World, new_world
+from tests.end2end.processes import Program, World, new_world, wait_until
 
 CAPABILITIES: dict[str, Any] = {"sampling": {}, "elicitation": {}, "roots": {}}
 CLIENT = {"name": "conformance-client", "version": "1"}
@@ -115,6 +115,7 @@ def use(client: Client) -> None:
 
 def run(world: World, url: str) -> None:
     start_hub(world, {"type": "http", "url": url, "isolation": "session"})
+    wait_until(lambda: world.servers()[NAME]["state"] == "running", "the hub's own session, which has its stream before the client's first call")
     bridge = world.start_bridge("--server", NAME)
     use(Client(bridge, os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]))
 
