@@ -3,7 +3,8 @@
 The caller passes in the function that opens the desktop, since this package never imports Qt. A command's module is imported when a line
 names it.
 
-Exit codes: 0 done; 1 it failed, and standard error has the reason; 2 wrong usage; 3 another hub runs; 130 Ctrl-C; 143 SIGTERM.
+Exit codes: 0 done; 1 it failed, and standard error has the reason; 2 wrong usage; 3 another hub runs; 75 another version has replaced a
+hub's program; 130 Ctrl-C; 143 SIGTERM.
 """
 
 import argparse

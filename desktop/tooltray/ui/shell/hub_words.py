@@ -52,7 +52,7 @@ class TrayState(Enum):
 
 
 def tray_state(phase: HubPhase, snapshot: HubSnapshot | None) -> TrayState:
-    """Returns the state of the tray icon: the worst of all states."""
+    """Returns the hub's part of the tray icon: the worst of its states."""
     if phase is HubPhase.FAILED:
         return TrayState.ATTENTION
     if snapshot is None or phase is not HubPhase.RUNNING:
