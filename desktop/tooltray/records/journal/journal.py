@@ -28,7 +28,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.envelope import NOTHING
 from tooltray.records.journal.entry_maker import CONTENTS_BELOW_BYTES, REASON_BELOW_BYTES, EntryMaker, beginning_of
 from tooltray.records.journal.journal_event import CALL, FAILURE, JournalEvent
-from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, is_damage, put_aside
+from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, NewerJournal, is_damage, put_aside
 from tooltray.records.journal.retention import Retention
 from tooltray.records.log.masking import Mask
 
@@ -43,8 +43,9 @@ SLICE = 16  # entries made in one go, about 0.5 ms; the loop must not wait longe
 PAUSE_S = 0.0002  # between two slices, so that the loop really gets the lock
 CLOSE_TIMEOUT_S = 3.0
 CANNOT_WRITE = Phrase("The journal cannot be written")
+NEWER = Phrase("it is of a newer version of Tooltray, and stays as it is")
 
-FAILURES = (DamagedJournal, sqlite3.Error, OSError)
+FAILURES = (DamagedJournal, NewerJournal, sqlite3.Error, OSError)
 
 T = TypeVar("T")
 
@@ -277,7 +278,7 @@ class Journal:
             made = work.do(self._opened())
         except FAILURES as error:
             self._fail(error, 0)
-            self._answer(work.done.set_exception, TooltrayError(CANNOT_WRITE, str(error)))
+            self._answer(work.done.set_exception, TooltrayError(CANNOT_WRITE, NEWER if isinstance(error, NewerJournal) else str(error)))
         else:
             self._answer(work.done.set_result, made)
 
@@ -316,7 +317,10 @@ class Journal:
         self._damage = Problem(Phrase("The journal of what happened was damaged"), message)
 
     def _refuse(self, error: Exception) -> None:
-        """Reports that the disk is full, or that another program keeps the file: the entries are lost, and calls continue."""
+        """Reports that the disk is full, or that another program or version has the file: the entries are lost, and calls continue."""
+        if isinstance(error, NewerJournal):
+            self._refusal = Problem(CANNOT_WRITE, NEWER, Phrase("Update Tooltray, and start it again"))
+            return
         hint = hint_for(error, "") if isinstance(error, OSError) else Phrase("Free some space on that disk")
         message = Phrase("{count} entries are lost: {error}", count=self.lost, error=error)
         self._refusal = Problem(CANNOT_WRITE, message, hint)

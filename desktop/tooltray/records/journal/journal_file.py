@@ -71,6 +71,10 @@ class DamagedJournal(Exception):
     """A journal file that cannot be used and must be set aside."""
 
 
+class NewerJournal(Exception):
+    """A journal file of a newer version of Tooltray, which stays as it is."""
+
+
 class Contents(msgspec.Struct, frozen=True):
     """The arguments and the result of a call, as JSON, and the lines of the change that the user was shown; masked."""
 
@@ -102,6 +106,7 @@ class JournalFile:
 
         Raises:
             DamagedJournal: the file cannot be used.
+            NewerJournal: it is of a newer version.
             OSError, sqlite3.Error: it cannot be written.
         """
         self._path = path
@@ -120,6 +125,8 @@ class JournalFile:
     def _prepare(self) -> None:
         database = self._database
         (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise NewerJournal
         if version not in (0, VERSION, *_STEPS):
             raise DamagedJournal("it is of another version")
         if not version:

@@ -244,6 +244,23 @@ async def test_what_fails_while_old_entries_go_is_said(path: Path, error: Except
         assert len(await here.rows()) == 1
 
 
+async def test_one_of_a_newer_version_is_left_alone_and_said_to_be_newer(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    async with running_journal(path) as here:
+        here.happened(call())
+        with pytest.raises(TooltrayError, match="newer version of Tooltray"):
+            await here.journal.flush()
+        (problem,) = here.journal.problems
+        assert (problem.message, problem.hint) == (
+            "it is of a newer version of Tooltray, and stays as it is",
+            "Update Tooltray, and start it again",
+        )
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
 async def test_who_has_given_up_waiting_does_no_harm(path: Path) -> None:
     async with running_journal(path) as here:
         async with held(here):

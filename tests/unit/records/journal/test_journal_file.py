@@ -139,9 +139,9 @@ def test_what_is_no_database_is_damaged(path: Path, content: bytes) -> None:
         JournalFile(path)
 
 
-def test_one_of_another_version_is_set_aside(path: Path) -> None:
+def test_one_of_a_version_that_is_not_known_is_set_aside(path: Path) -> None:
     with sqlite3.connect(path) as database:
-        database.execute("PRAGMA user_version = 99")
+        database.execute("PRAGMA user_version = -1")
     with pytest.raises(DamagedJournal, match="another version"):
         JournalFile(path)
 
