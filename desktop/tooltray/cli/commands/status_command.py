@@ -100,7 +100,7 @@ def _file_lines(files: Sequence[ServerFileSnapshot]) -> Iterator[str]:
 
 
 def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str]:
-    servers = snapshot.servers
+    servers = [server for server in snapshot.servers if server.origin != "hub"]  # those that a person has added
     running = sum(server.state is ServerState.RUNNING for server in servers)
     tools = count(sum(server.tool_count for server in servers), "tool")
     if unlisted := sum(not server.is_listed for server in servers):
@@ -114,7 +114,7 @@ def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str
     yield tr("{count}, {running} running; {count2}.", count=count(len(servers), "server"), running=running, count2=tools)
     if snapshot.is_paused:
         yield tr("Paused: tools are listed, calls are refused.")
-    for server in servers:
+    for server in snapshot.servers:
         yield from (clean_line(f"{server.name}: {line}") for line in _server_lines(server))
     if lazy := [server.name for server in servers if server.is_lazy]:
         yield clean_line(tr("Tools load when used: {lazy}", lazy=", ".join(lazy)))

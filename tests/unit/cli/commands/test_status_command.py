@@ -26,7 +26,11 @@ def test_a_running_hub_is_described(tooltray: Tooltray, hub_home: Home) -> None:
         "git", state="error", tool_count=0, problem=problem("It will not start", "exit code 1\nsecond line", "Install it")
     )
     snapshot = hub_snapshot(
-        server_snapshot("files"), broken, started_at=time.time() - 7300, notices=[problem("The settings were set aside")]
+        server_snapshot("files"),
+        broken,
+        server_snapshot("hub", origin="hub"),
+        started_at=time.time() - 7300,
+        notices=[problem("The settings were set aside")],
     )
     with FakeControlHub(hub_home, {"get_snapshot": snapshot}) as hub:
         result = tooltray("status")
