@@ -23,7 +23,7 @@ coverage: prepare
 	.venv/bin/python -m coverage report; report=$$?; .venv/bin/python scripts/check_branches.py && exit $$report
 
 check: .venv/.dev
-	@! git grep -nE '^(<{7}|>{7}) '  # what a merge has left
+	@git grep -nE '^(<{7}|>{7}) '; test $$? -eq 1  # what a merge has left; 1: it found nothing
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
