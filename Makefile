@@ -1,8 +1,8 @@
 # run: the app. test: everything, with what it needs. coverage: the same, measured; takes half as long again. test-windows: what asks the system, under Wine. test-clients: with nine real AI clients,
 # which take 2 GB. check: style, types, imports.
 # bench: measures, into build/figures.json; bench-search SETS=folder: how well tools are found, and tokens; figures: the tables of docs and README from that. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
-# package: files to install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
-.PHONY: run test coverage test-windows test-clients check bench bench-search figures soak conformance conformance-of-rest conformance-of-mcp docs package package-windows package-windows-test package-test lock prepare
+# ci-full: .ci/run with what takes long besides. package: files to install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
+.PHONY: run test coverage test-windows test-clients check bench bench-search figures soak conformance conformance-of-rest conformance-of-mcp docs package package-windows package-windows-test package-test ci-full lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -95,6 +95,9 @@ package-windows-test:
 package-test: .venv/.dev .cache/installers/.installed
 	@scripts/system_packages.sh package-test
 	.venv/bin/python packaging/selftest.py $(PARTS)
+
+ci-full:
+	bash .ci/run full
 
 lock:
 	scripts/lock.sh

@@ -11,8 +11,7 @@ qt=(libglib2.0-0 libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libfree
 xcb=(libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-render0 libxcb-shape0 libxcb-shm0
     libxcb-sync1 libxcb-util1 libxcb-xfixes0 libxcb-xkb1 libx11-xcb1 libxkbcommon-x11-0)
 screen=(xvfb xauth x11-utils imagemagick)  # a screen, a look at its windows, a picture of it
-# the freezer wants Python as a shared library, which Debian keeps apart
-freezing=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" chrpath dpkg xz-utils fonts-inter fonts-jetbrains-mono)
+freezing=(chrpath dpkg xz-utils fonts-inter fonts-jetbrains-mono)
 # a Windows that is none, a compiler for what it lacks and for the launcher, and an installer's maker
 windows=(wine wine64 gcc-mingw-w64-x86-64 nsis xvfb xauth python3-pip fonts-inter fonts-jetbrains-mono)
 browser=(chromium)  # what renders the views of MCP Apps
@@ -23,7 +22,11 @@ fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fo
 
 case ${1:-} in
 python) wanted=("${python[@]}") ;;
-package) wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}" "${linking[@]}") ;;
+package)
+    # the freezer wants Python as a shared library, which Debian keeps apart from its own Python
+    shared=$(.cache/package/bin/python -c 'import sys; sys.base_prefix == "/usr" and print("libpython%d.%d" % sys.version_info[:2])')
+    wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}" $shared "${linking[@]}")
+    ;;
 windows) wanted=("${windows[@]}") ;;
 package-test) wanted=(mmdebstrap util-linux mount lintian dbus) ;;
 tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${confinement[@]}" "${linking[@]}" "${fonts[@]}") ;;
