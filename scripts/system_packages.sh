@@ -24,8 +24,8 @@ case ${1:-} in
 python) wanted=("${python[@]}") ;;
 package)
     # the freezer wants Python as a shared library, which Debian keeps apart from its own Python
-    shared=$(.cache/package/bin/python -c 'import sys; sys.base_prefix == "/usr" and print("libpython%d.%d" % sys.version_info[:2])')
-    wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}" $shared "${linking[@]}")
+    mapfile -t shared < <(.cache/package/bin/python -c 'import sys; sys.base_prefix == "/usr" and print("libpython%d.%d" % sys.version_info[:2])')
+    wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}" "${shared[@]}" "${linking[@]}")
     ;;
 windows) wanted=("${windows[@]}") ;;
 package-test) wanted=(mmdebstrap util-linux mount lintian dbus) ;;

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
@@ -42,7 +42,34 @@ MAX_FILE_BYTES = 2**20
 REGISTRY_VARIABLE = "npm_config_registry"
 _QUIET = {"npm_config_update_notifier": "false"}  # otherwise npm asks its registry for a newer npm
 _PLACEHOLDER = lazy_pattern(r"\$\{([^${}?]+)(\?)?\}")
+_FETCH = lazy_pattern(
+    r"npm http \w+ (?:[A-Z]+ )?(?:\d+ )?(?:\S+@)?https?://(?:[^@/\s]*@)?(?P<host>[^/\s]+)/(?P<path>\S*)"
+    r"(?: attempt (?P<attempt>\d+) failed with (?P<error>\S+))?"
+)
 _OUTPUT = lazy_pattern(r"^(registry|globalconfig)\s*=\s*(.+)$", re.MULTILINE)
+
+
+def progress_variables(command: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Returns the variable by which npm prints what it fetches and what it tries again, which it does not without it; empty for other
+    programs, and where the user has chosen how much npm prints.
+    """
+    has_chosen = any(name.lower() == "npm_config_loglevel" for name in environ)
+    return {} if has_chosen or program_name(command) not in ("npm", "npx") else {"npm_config_loglevel": "http"}
+
+
+def is_fetch(line: bytes | bytearray) -> bool:
+    """Reports whether a line of stderr is npm's, about something that it fetches."""
+    return line.startswith(b"npm http ")
+
+
+def fetch_in_words(line: str) -> str:
+    """Returns a sentence for a line about a fetch; empty for any other line."""
+    found = _FETCH.match(line)
+    if found is None:
+        return ""
+    if found["attempt"]:
+        return Phrase("npm cannot reach {host} ({error}), attempt {attempt}", **found.groupdict())
+    return Phrase("Fetched {package}", package=unquote(found["path"]).rpartition("/-/")[2].removesuffix(".tgz"))
 
 
 class Registry(HidesFields, frozen=True):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.servers.launch.npm_config import is_fetch
 from tooltray.servers.transports.process_failure import LastWords
 
 LOG_LINES = 1000
@@ -50,8 +51,13 @@ class ServerOutput:
         self.left_out = 0  # lines of stdout
 
     def wrote(self, line: bytes) -> None:
-        """Takes a line of stderr."""
-        if text := self._kept(line):
+        """Takes a line of stderr. What npm fetches is progress and not kept, but for what it tries again."""
+        if is_fetch(line):
+            self.touch()
+            self.last_line = self._mask(bytes(line[:LINE_BYTES]).decode(errors="replace").rstrip())
+            if b" failed with " in line:
+                self._log.append(self.last_line)
+        elif text := self._kept(line):
             self.last_line = text
             self._last_words.add(text, self.last_at)
             self._log.append(text)

@@ -27,6 +27,7 @@ from tooltray.servers.launch.child_environment import placeholder_variables, pre
 from tooltray.servers.launch.command_lookup import downloads, is_launcher
 from tooltray.servers.launch.direct_starts import DirectStarts
 from tooltray.servers.launch.login_shell import LoginShell
+from tooltray.servers.launch.npm_config import progress_variables
 from tooltray.servers.launch.program_launch import CannotStart, Launch
 from tooltray.servers.transports.transport import Authorization, MemoryServer, MemoryTransport, Transport, TransportOrder
 from tooltray.servers.transports.transport_table import is_remote, make_transport
@@ -134,6 +135,7 @@ class ServerTransports:
     async def _prepare_launch(self, copy: ServerCopy, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
         server = copy.server
         variables, folder = await self._starts.registry_variables(server.config, environ), str(self._starts.folder)
+        variables = {**progress_variables(server.config.command or "", environ), **variables}
         confined = await self._starts.confined.begin(server.name, server.config, _folder_of(copy), environ)
         if confined:
             environ, variables, folder = confined.environment, confined.variables(variables), confined.folder

@@ -12,6 +12,7 @@ import msgspec
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
+from tooltray.servers.launch.npm_config import fetch_in_words
 from tooltray.servers.transports.server_output import ServerOutput
 from tooltray.servers.upstream.handshake import DISCOVER_TIMEOUT_S
 from tooltray.servers.upstream.mcp_client import McpClient
@@ -94,7 +95,7 @@ class StartWatch:
         output = self._watched.output
         if not self._downloads or output is None:
             return
-        line, log = output.last_line[:SHOWN_PROGRESS], ""
+        line, log = fetch_in_words(output.last_line) or output.last_line[:SHOWN_PROGRESS], ""
         if not line or line.startswith("npm warn"):
             log = await output.launcher_log()
         progress = Phrase("No output yet. Its own log: {path}", path=log) if log else line

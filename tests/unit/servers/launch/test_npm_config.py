@@ -17,11 +17,13 @@ from tooltray.servers.launch.npm_config import (
     NpmConfiguration,
     Registry,
     failed_script,
+    fetch_in_words,
     has_password,
     host_of,
     newest_log,
     normalised,
     own_registry,
+    progress_variables,
     read_configuration,
     read_mirrors,
 )
@@ -308,3 +310,37 @@ def test_a_script_of_an_installation_that_failed_is_found_at_the_end_of_its_log(
     log.write_text("1 info run a@1 install { code: 7, signal: null }\n")
     assert failed_script(str(log)) == "install of a@1"
     assert failed_script(str(tmp_path / "none.log")) == ""
+
+
+# what npm says of its fetches
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("npm http fetch GET 200 https://r.example/@a%2fb 220ms (cache miss)", "Fetched @a/b"),
+        ("npm http fetch GET 200 https://r.example/ajv/-/ajv-8.17.1.tgz 9ms (cache miss)", "Fetched ajv-8.17.1"),
+        ("npm http cache https://r.example/zod 3ms (cache hit)", "Fetched zod"),
+        (
+            "npm http fetch GET https://me:pw@r.example:80/a attempt 1 failed with ETIMEDOUT",
+            "npm cannot reach r.example:80 (ETIMEDOUT), attempt 1",
+        ),
+        ("npm warn deprecated a@1", ""),
+        ("npm http", ""),
+    ],
+)
+def test_a_fetch_is_told_in_words(line: str, words: str) -> None:
+    assert fetch_in_words(line) == words
+
+
+@pytest.mark.parametrize(
+    ("command", "environ", "is_asked"),
+    [
+        ("npx", {}, True),
+        ("/usr/bin/npm", {}, True),
+        ("uvx", {}, False),
+        ("npx", {"NPM_CONFIG_LOGLEVEL": "silent"}, False),
+    ],
+)
+def test_npm_is_asked_to_tell_of_its_fetches_unless_the_user_has_chosen(command: str, environ: dict[str, str], is_asked: bool) -> None:
+    assert progress_variables(command, environ) == ({"npm_config_loglevel": "http"} if is_asked else {})

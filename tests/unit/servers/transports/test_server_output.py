@@ -30,6 +30,16 @@ async def test_both_kinds_go_into_the_log_cut_masked_and_told_apart() -> None:
     assert (output.last_line, output.text) == ("key=***", "x" * LINE_BYTES)
 
 
+async def test_what_npm_fetches_is_progress_and_what_it_tries_again_is_kept() -> None:
+    log = new_log()
+    output = ServerOutput(log=log, mask=str)
+    output.wrote(b"npm http fetch GET 200 http://127.0.0.1:4873/ajv 31ms (cache miss)")
+    output.wrote(b"npm http fetch GET http://127.0.0.1:4873/ajv attempt 1 failed with ECONNREFUSED")
+    assert list(log) == [output.last_line] == ["npm http fetch GET http://127.0.0.1:4873/ajv attempt 1 failed with ECONNREFUSED"]
+    assert (output.words, output.url) == ("", "")
+    assert output.last_at > 0
+
+
 async def test_it_knows_when_something_came_last_and_text_came_first() -> None:
     output, loop = ServerOutput(log=new_log(), mask=str), asyncio.get_running_loop()
     assert (output.last_at, output.text_since, output.words, output.lines) == (0.0, 0.0, "", [])

@@ -239,6 +239,14 @@ async def test_a_launcher_that_tells_how_far_it_is_is_not_told_by_its_log() -> N
     assert watched.progress == ["Downloading numpy"]
 
 
+@in_fake_time
+async def test_what_npm_fetches_is_told_in_words() -> None:
+    watched = Watched(downloads=True)
+    watched.opening.output.last_line = "npm http fetch GET http://127.0.0.1:9/ajv attempt 2 failed with ECONNREFUSED"
+    await watched.given_up_after(most_s=20)
+    assert watched.progress == ["npm cannot reach 127.0.0.1:9 (ECONNREFUSED), attempt 2"]
+
+
 @pytest.mark.parametrize("line", ["", "npm warn deprecated a@1"])
 def test_a_launcher_that_prints_nothing_of_its_download_is_told_by_its_own_log(line: str) -> None:
     @in_fake_time
