@@ -79,6 +79,19 @@ def test_of_qt_only_what_the_window_uses_is_in_it(spec: tuple[made_up.Freezer, d
     assert spec[1]["is_used"](name) is is_used
 
 
+@pytest.mark.parametrize(
+    ("name", "target", "belongs"),
+    [
+        ("QtCore", "PySide6/Qt/lib/QtCore.framework/Versions/A/QtCore", True),
+        ("PySide6/Qt/lib/QtCore.framework/Versions/Current", "A", True),
+        ("QtQuick", "PySide6/Qt/lib/QtQuick.framework/Versions/A/QtQuick", False),
+        ("PySide6/Qt/lib/QtQuick.framework/Versions/Current", "A", False),
+    ],
+)
+def test_a_link_goes_with_what_it_leads_to(spec: tuple[made_up.Freezer, dict[str, Any]], name: str, target: str, belongs: bool) -> None:
+    assert spec[1]["belongs"]((name, target, "SYMLINK")) is belongs
+
+
 def test_the_icon_has_all_sizes_and_can_be_read(qapp: object, macos: ModuleType) -> None:
     data = macos.make_icon().read_bytes()
     assert (data[:4], struct.unpack(">I", data[4:8])) == (b"icns", (len(data),))
