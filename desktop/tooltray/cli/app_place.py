@@ -27,9 +27,10 @@ def is_passing_place(program: str) -> bool:
 
 
 def check_place(*, shows_alert: bool, program: str = sys.executable) -> None:
-    """
+    """Refuses to go on where the app would not be found later.
+
     Args:
-        shows_alert: whether the user started the app, and sees no terminal.
+        shows_alert: whether an alert shows the reason as well, for a user who has opened the app and sees no terminal.
 
     Raises:
         TooltrayError: the app has to be moved first.
