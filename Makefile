@@ -34,6 +34,7 @@ check: .venv/.dev
 	.venv/bin/python scripts/figures.py --check
 	.venv/bin/python scripts/words.py
 	.venv/bin/python scripts/licences.py
+	.venv/bin/python packaging/macos/check.py
 	@$(MAKE) --silent .cache/audit/.installed || true  # without an index the next line says that nothing was looked up
 	.venv/bin/python scripts/audit.py .cache/audit/bin/pip-audit
 

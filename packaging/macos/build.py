@@ -1,7 +1,7 @@
-"""Makes Tooltray.app and a disk image of it in `dist/`, on macOS: `python packaging/macos/build.py [--identity NAME]`.
+"""Makes Tooltray.app and a disk image of it in `dist/`, on macOS: `python packaging/macos/build.py [--identity NAME [--profile NAME]]`.
 
 A maintainer or the release workflow runs it with the Python of .cache/package. packaging/build.py freezes, pyinstaller.spec makes the
-bundle, sign.sh and dmg.sh follow.
+bundle; then sign.sh, check.py, notarize.sh for the app, dmg.sh, notarize.sh for the image.
 
 What comes after the bundle was made goes into Contents/Resources, where it is sealed by the signature; beside programs, in Contents/MacOS,
 codesign takes every file for code.
@@ -19,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import build
+from macos.check import problems
 from macos.icns import icns
 
 MACOS, ICON = Path(__file__).parent, build.ROOT / "build" / "tooltray.icns"
@@ -58,7 +59,24 @@ def make_app(identity: str) -> Path:
     shutil.copytree(build.BUILD / "Tooltray.app", app, symlinks=True)
     complete(app, frozen)
     build.run("bash", str(MACOS / "sign.sh"), str(app), identity)
+    if found := problems(app):
+        raise SystemExit("\n".join(found))
     return app
+
+
+def pack(app: Path, identity: str, profile: str | None) -> Path:
+    """Makes the disk image of a signed app.
+
+    Args:
+        profile: the keychain's profile for Apple's notary service; None: neither app nor image is sent to it.
+    """
+    image = build.DIST / f"tooltray-{build.VERSION}-macos-{platform.machine()}.dmg"
+    if profile:
+        build.run("bash", str(MACOS / "notarize.sh"), str(app), profile)
+    build.run("bash", str(MACOS / "dmg.sh"), str(app), str(image), identity)
+    if profile:
+        build.run("bash", str(MACOS / "notarize.sh"), str(image), profile)
+    return image
 
 
 def main() -> int:
@@ -66,13 +84,13 @@ def main() -> int:
     parser.add_argument(
         "--identity", default=FOR_THIS_MACHINE, help="'Developer ID Application: NAME (TEAM)'; without it, for this machine alone"
     )
-    identity = parser.parse_args().identity
+    parser.add_argument("--profile", help="the keychain's profile for notarytool; needs an identity")
+    asked = parser.parse_args()
+    if asked.profile and asked.identity == FOR_THIS_MACHINE:
+        parser.error("--profile needs --identity")
     shutil.rmtree(build.DIST, ignore_errors=True)
     build.DIST.mkdir()
-    app = make_app(identity)
-    image = build.DIST / f"tooltray-{build.VERSION}-macos-{platform.machine()}.dmg"
-    build.run("bash", str(MACOS / "dmg.sh"), str(app), str(image), identity)
-    build.finish([image])
+    build.finish([pack(make_app(asked.identity), asked.identity, asked.profile)])
     return 0
 
 

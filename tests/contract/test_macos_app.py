@@ -3,12 +3,13 @@
 import importlib.util
 import json
 import plistlib
-import runpy
+import re
 import struct
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
+from unittest import mock
 
 import pytest
 from PySide6.QtCore import QBuffer, QByteArray
@@ -17,8 +18,9 @@ from PySide6.QtGui import QImageReader
 from tooltray import __version__
 from tooltray.foundation.installs.installation import KINDS
 
-ROOT = Path(__file__).parents[2]
-MACOS = ROOT / "packaging" / "macos"
+MACOS = Path(__file__).parents[2] / "packaging" / "macos"
+with mock.patch.object(sys, "path", [*sys.path, str(MACOS.parent)]):
+    from macos import made_up
 
 
 def module(path: Path) -> ModuleType:
@@ -40,42 +42,13 @@ def macos(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     return macos_build
 
 
-class Freezer:
-    """The names that PyInstaller gives to a spec; each remembers what it was given."""
-
-    def __init__(self) -> None:
-        self.programs: list[dict[str, Any]] = []
-        self.bundle: dict[str, Any] = {}
-
-    def names(self) -> dict[str, Any]:
-        parts = SimpleNamespace(binaries=[], datas=[], pure=[], scripts=[])
-        return {
-            "SPECPATH": str(ROOT),
-            "Analysis": lambda *_, **__: parts,
-            "PYZ": lambda *_: None,
-            "EXE": lambda *_, **given: self.programs.append(given),
-            "COLLECT": lambda *_, **__: None,
-            "BUNDLE": lambda *_, **given: self.bundle.update(given),
-        }
-
-
 @pytest.fixture
-def spec(monkeypatch: pytest.MonkeyPatch) -> tuple[Freezer, dict[str, Any]]:
+def spec() -> tuple[made_up.Freezer, dict[str, Any]]:
     """What the spec asks of PyInstaller on macOS, and its names."""
-    hooks = ModuleType("PyInstaller.utils.hooks")
-    hooks.collect_submodules = hooks.copy_metadata = hooks.collect_data_files = lambda *_, **__: []  # type: ignore[attr-defined]
-    for name in ("PyInstaller", "PyInstaller.utils"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setitem(sys.modules, "PyInstaller.utils.hooks", hooks)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setenv("TOOLTRAY_VERSION", __version__)
-    monkeypatch.setenv("TOOLTRAY_ICON", "/icons/tooltray.icns")
-    freezer = Freezer()
-    return freezer, runpy.run_path(str(ROOT / "pyinstaller.spec"), init_globals=freezer.names())
+    return made_up.read_spec(__version__)
 
 
-def test_the_bundle_is_a_tray_app_that_opens_our_addresses(spec: tuple[Freezer, dict[str, Any]]) -> None:
+def test_the_bundle_is_a_tray_app_that_opens_our_addresses(spec: tuple[made_up.Freezer, dict[str, Any]]) -> None:
     bundle = spec[0].bundle
     about = bundle["info_plist"]
     assert (bundle["name"], bundle["version"], bundle["icon"]) == ("Tooltray.app", __version__, "/icons/tooltray.icns")
@@ -85,9 +58,10 @@ def test_the_bundle_is_a_tray_app_that_opens_our_addresses(spec: tuple[Freezer, 
     assert plistlib.loads(plistlib.dumps(about)) == about
 
 
-def test_both_programs_have_the_entitlements(spec: tuple[Freezer, dict[str, Any]]) -> None:
-    given = {each["name"]: each["entitlements_file"] for each in spec[0].programs}
-    assert given == dict.fromkeys(("tooltray", "tooltray-bridge"), str(MACOS / "entitlements.plist"))
+@pytest.mark.parametrize(("version", "numbers"), [("0.2.0", "0.2.0"), ("1.0.0rc1", "1.0.0"), ("1.2", "1.2")])
+def test_the_versions_of_a_bundle_are_numbers(version: str, numbers: str) -> None:
+    bundle = made_up.read_spec(version)[0].bundle
+    assert (bundle["version"], bundle["info_plist"]["CFBundleVersion"]) == (numbers, numbers)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +75,21 @@ def test_both_programs_have_the_entitlements(spec: tuple[Freezer, dict[str, Any]
         ("PySide6/Qt/translations/qtbase_de.qm", False),
     ],
 )
-def test_of_qt_only_what_the_window_uses_is_in_it(spec: tuple[Freezer, dict[str, Any]], name: str, is_used: bool) -> None:
+def test_of_qt_only_what_the_window_uses_is_in_it(spec: tuple[made_up.Freezer, dict[str, Any]], name: str, is_used: bool) -> None:
     assert spec[1]["is_used"](name) is is_used
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "belongs"),
+    [
+        ("QtCore", "PySide6/Qt/lib/QtCore.framework/Versions/A/QtCore", True),
+        ("PySide6/Qt/lib/QtCore.framework/Versions/Current", "A", True),
+        ("QtQuick", "PySide6/Qt/lib/QtQuick.framework/Versions/A/QtQuick", False),
+        ("PySide6/Qt/lib/QtQuick.framework/Versions/Current", "A", False),
+    ],
+)
+def test_a_link_goes_with_what_it_leads_to(spec: tuple[made_up.Freezer, dict[str, Any]], name: str, target: str, belongs: bool) -> None:
+    assert spec[1]["belongs"]((name, target, "SYMLINK")) is belongs
 
 
 def test_the_icon_has_all_sizes_and_can_be_read(qapp: object, macos: ModuleType) -> None:
@@ -130,24 +117,71 @@ def frozen_at(place: Path) -> Path:
     return place / "tooltray"
 
 
-def test_what_is_added_to_the_app_is_among_the_resources_and_there_before_it_is_signed(
-    macos: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    icon, signed = tmp_path / "tooltray.icns", []
+@pytest.fixture
+def steps(macos: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The scripts that a build runs, with their arguments, and the files that are in the app when it is signed."""
+    steps = list[tuple[str, ...]]()
 
-    def sign(*command: str) -> str:
-        app = Path(command[2])
-        signed.append((Path(command[1]).name, command[3], sorted(str(each.relative_to(app)) for each in app.rglob("*") if each.is_file())))
+    def run(*command: str) -> str:
+        steps.append((Path(command[1]).name, *command[2:]))
+        if steps[-1][0] == "sign.sh":
+            steps.append(tuple(sorted(str(file.relative_to(command[2])) for file in Path(command[2]).rglob("*") if file.is_file())))
         return ""
 
-    monkeypatch.setattr(macos, "make_icon", lambda: icon)
+    monkeypatch.setattr(macos, "make_icon", lambda: tmp_path / "tooltray.icns")
+    monkeypatch.setattr(macos, "problems", lambda app: [])
     monkeypatch.setattr(macos.build, "freeze", lambda: frozen_at(tmp_path / "build"))
-    monkeypatch.setattr(macos.build, "run", sign)
+    monkeypatch.setattr(macos.build, "run", run)
+    monkeypatch.setattr(macos.build, "finish", lambda files: None)
     monkeypatch.setenv("TOOLTRAY_ICON", "of before")
-    app = macos.make_app("Developer ID Application: A Name (TEAM)")
-    files = [
-        "Contents/MacOS/tooltray",
-        *(f"Contents/Resources/{name}" for name in ("LICENCES.txt", "install.json", "tooltray/_resources/fonts/Inter.otf")),
+    return steps
+
+
+def test_what_is_added_to_the_app_is_among_the_resources_and_there_before_it_is_signed(
+    macos: ModuleType, steps: list[tuple[str, ...]]
+) -> None:
+    app = macos.make_app(made_up.IDENTITY)
+    assert steps == [
+        ("sign.sh", str(app), made_up.IDENTITY),
+        (
+            "Contents/MacOS/tooltray",
+            *(f"Contents/Resources/{name}" for name in ("LICENCES.txt", "install.json", "tooltray/_resources/fonts/Inter.otf")),
+        ),
     ]
-    assert signed == [("sign.sh", "Developer ID Application: A Name (TEAM)", files)]
     assert json.loads((app / "Contents/Resources/install.json").read_text())["kind"] in KINDS
+
+
+def test_an_app_that_apple_would_refuse_is_not_packed(
+    macos: ModuleType, steps: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(macos, "problems", lambda app: ["not signed", "no version"])
+    monkeypatch.setattr(sys, "argv", ["build.py"])
+    with pytest.raises(SystemExit, match="not signed\nno version"):
+        macos.main()
+    assert [step[0] for step in steps if step[0].endswith(".sh")] == ["sign.sh"]
+
+
+@pytest.mark.parametrize(
+    ("words", "scripts"),
+    [
+        ([], ["sign.sh Tooltray.app -", "dmg.sh Tooltray.app IMAGE -"]),
+        (["--identity", "ME"], ["sign.sh Tooltray.app ME", "dmg.sh Tooltray.app IMAGE ME"]),
+        (
+            ["--identity", "ME", "--profile", "KEYS"],
+            ["sign.sh Tooltray.app ME", "notarize.sh Tooltray.app KEYS", "dmg.sh Tooltray.app IMAGE ME", "notarize.sh IMAGE KEYS"],
+        ),
+    ],
+)
+def test_the_image_is_made_of_an_app_that_has_its_ticket(
+    macos: ModuleType, steps: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch, words: list[str], scripts: list[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["build.py", *words])
+    assert macos.main() == 0
+    short = [[re.sub(r".*\.dmg$", "IMAGE", word.rpartition("/")[2]) for word in step] for step in steps if step[0].endswith(".sh")]
+    assert [" ".join(each) for each in short] == scripts
+
+
+def test_apple_checks_only_what_has_an_identity(macos: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["build.py", "--profile", "KEYS"])
+    with pytest.raises(SystemExit, match="2"):
+        macos.main()

@@ -75,9 +75,11 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
         raise
     except (Exception, KeyboardInterrupt) as error:  # while the command's module was imported
         return outcome(partial(_fail, error), as_json=as_json)
-    from tooltray.foundation.home.home import find_home  # imports from here on cost time; `--version` does not get here
+    from tooltray.cli.app_place import check_place  # imports from here on cost time; `--version` does not get here
+    from tooltray.foundation.home.home import find_home
 
     def action() -> int:
+        check_place(shows_alert=args.run == arguments.DESKTOP and not args.background)
         home = find_home(args.home, environ)
         return open_desktop(home, hidden=args.background, link=args.link) if args.run == arguments.DESKTOP else _command(args)(args, home)
 
