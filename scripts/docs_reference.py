@@ -37,6 +37,7 @@ from tooltray.config.settings.settings import (
     SecretSettings,
     Settings,
     TelemetrySettings,
+    UpdateSettings,
     WindowSettings,
 )
 from tooltray.config.settings.tool_override import ToolHints, ToolIcon, ToolOverride
@@ -66,6 +67,7 @@ MODELS: Mapping[str, type[JsonModel]] = {
     "`npmRegistries[]`": RegistryEntry,
     "`fileServers.NAME`": FileServerSettings,
     "`discovery`": DiscoverySettings,
+    "`updates`": UpdateSettings,
     "`window`": WindowSettings,
     "`activity`": ActivitySettings,
     "`approvals`": ApprovalSettings,

@@ -45,7 +45,7 @@ NOT_FOR_STATUS = {*NOT_TO_SERVE, "asyncio", "hashlib", "logging", "sqlite3", "ss
 IN_A_THREAD = ("multiprocessing", "watchfiles", "pickle", "_compat_pickle")  # while the hub serves already: how many by now is chance
 ON_DEMAND = (
     *("tooltray.catalogue.formats.", "tooltray.sources.bundles.api", "tooltray.sources.clients.api", "tooltray.sources.discovery"),
-    "tooltray.sources.doctor.",
+    *("tooltray.sources.doctor.", "tooltray.sources.releases"),
 )
 
 

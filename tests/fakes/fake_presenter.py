@@ -30,6 +30,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "stop_watching": lambda hub, server: WatchSnapshot(server, "done"),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
+    "check_for_release": lambda hub: hub.snapshot.release,
     "get_calls_now": lambda hub: list(hub.calls_now),
     "get_activity": lambda hub, limit, **_: list(hub.activity)[:limit],
     "get_load": lambda hub: hub.load,

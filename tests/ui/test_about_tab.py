@@ -1,7 +1,10 @@
 """What the settings say of Tooltray itself."""
 
+import time
 from pathlib import Path
 
+import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
@@ -11,7 +14,10 @@ from tests.fakes.server_snapshots import server
 from tests.ui.browser import Browser
 from tests.ui.seen import control, drawn
 
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ReleaseNewsChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.hub import ReleaseNews
 from tooltray.ui.theme import Theme
 
 
@@ -77,3 +83,86 @@ async def test_licences_are_shown_and_no_second_sheet_covers_the_first(theme: Th
         control(page, "Copy diagnostics…").click()
         await desk.asked("get_diagnostics")
         assert desk.window.sheet is sheet
+
+
+FEED = "https://releases.example/releases.json"
+NEWER = ReleaseNews(
+    FEED,
+    True,
+    time.time(),
+    version="1.3.0",
+    changes=("<b>Tabs</b>", "Cards"),
+    update=Phrase("Run: {command}", command="sudo apt install it"),
+    command="sudo apt install it",
+    download="https://releases.example/it.deb",
+)
+
+
+async def shown_news(desk: Desk, news: ReleaseNews, *texts: str) -> str:
+    """Publishes news, and waits until these texts are shown of them."""
+    desk.engine.snapshot = replace(desk.engine.snapshot, release=news)
+    desk.engine.bus.publish(ReleaseNewsChanged(news))
+    await until(lambda: desk.hub.snapshot.release == news and all(text in drawn(desk.settings) for text in texts))
+    return drawn(desk.settings)
+
+
+async def test_without_a_list_of_releases_nothing_is_offered(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        assert "New versions" not in drawn(await opened(desk))
+
+
+async def test_a_newer_version_is_shown_as_plain_text_with_the_way_to_it(theme: Theme) -> None:
+    browser = Browser()
+    QDesktopServices.setUrlHandler("https", browser, "visit")
+    try:
+        async with Desk(FakePresenter([server("a")]), theme) as desk:
+            page = await opened(desk)
+            how = "• <b>Tabs</b>\n• Cards\nRun: sudo apt install it"
+            await shown_news(desk, NEWER, "Tooltray 1.3.0 is available", how, "Checked ")
+            control(page, "Copy command").click()
+            assert QGuiApplication.clipboard().text() == "sudo apt install it"
+            control(page, "Download").click()
+            await until(lambda: browser.opened)
+            assert browser.opened == ["https://releases.example/it.deb"]
+    finally:
+        QDesktopServices.unsetUrlHandler("https")
+
+
+async def test_what_the_last_look_has_found_is_said(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        await shown_news(desk, ReleaseNews(FEED), "Not checked yet")
+        await shown_news(desk, ReleaseNews(FEED, True, time.time()), "No newer version. Checked ")
+        problem = Problem("The list of releases cannot be read", "it answered with HTTP 500")
+        await shown_news(desk, ReleaseNews(FEED, True, time.time(), problem), "It answered with HTTP 500")
+        withdrawn = ReleaseNews(FEED, True, time.time(), withdrawn="It loses settings")
+        await shown_news(desk, withdrawn, "was withdrawn. You are using it.", "It loses settings")
+        await shown_news(desk, replace(NEWER, command="", download=""), "Tooltray 1.3.0 is available")
+        for name in ("Copy command", "Download"):
+            with pytest.raises(AssertionError, match="no control"):
+                control(page, name)
+
+
+async def test_looking_is_switched_on_and_off_and_done_at_once(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        await shown_news(desk, ReleaseNews(FEED, False), "Check once a day")
+        control(page, "Check now").click()
+        await desk.asked("check_for_release")
+        for is_on in (True, False):
+            desk.engine.calls.clear()
+            await until(lambda: not len(desk.tasks))
+            control(page, "Check once a day").click()
+            await until(lambda wanted=is_on: desk.engine.settings.get("updates") == {"check": wanted})
+            await until(lambda: not len(desk.tasks))
+            assert (("check_for_release",) in desk.engine.calls) is is_on
+
+
+async def test_a_switch_that_could_not_be_set_is_as_before(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        await shown_news(desk, ReleaseNews(FEED, False), "Check once a day")
+        desk.engine.failures["change_settings"] = TooltrayError("The settings cannot be written")
+        control(page, "Check once a day").click()
+        await until(lambda: "The settings cannot be written" in drawn(page))
+        assert not control(page, "Check once a day").isChecked()

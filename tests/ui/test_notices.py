@@ -13,6 +13,8 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, drawn, field, words
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ReleaseNewsChanged
+from tooltray.foundation.snapshots.hub import ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.kit.destinations import Clients, Servers, Settings
 from tooltray.ui.kit.notice_area import NoticeArea
@@ -243,3 +245,27 @@ def test_of_two_faults_in_one_header_the_later_one_is_shown_and_without_a_header
     alone.show_problem(BROKEN)
     alone.show()
     assert "The settings could not be read" in words(alone)
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+async def test_whether_new_versions_are_looked_for_is_asked_once_in_the_line(theme: Theme, is_wanted: bool) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        notices = await with_cards(desk)
+        assert "once a day" not in drawn(notices)
+        desk.engine.bus.publish(ReleaseNewsChanged(ReleaseNews("https://releases.example/releases.json")))
+        await until(lambda: "Check for new versions of Tooltray once a day?" in drawn(notices))
+        control(notices, "Yes" if is_wanted else "No").click()
+        await until(lambda: desk.engine.settings.get("updates") == {"check": is_wanted})
+        await until(lambda: not len(desk.tasks))
+        assert (("check_for_release",) in desk.engine.calls) is is_wanted
+        desk.engine.bus.publish(ReleaseNewsChanged(ReleaseNews("https://releases.example/releases.json", is_wanted)))
+        await until(lambda: not notices.isVisible())
+
+
+async def test_the_question_waits_behind_every_other_notice(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        notices = await with_cards(desk)
+        desk.engine.bus.publish(ReleaseNewsChanged(ReleaseNews("https://releases.example/releases.json")))
+        await until(lambda: "once a day" in drawn(notices))
+        notices.add_notice(BROKEN)
+        assert "once a day" not in drawn(notices)

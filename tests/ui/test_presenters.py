@@ -20,6 +20,7 @@ from tooltray.foundation.events import (
     ConfigChanged,
     KeyringAwaited,
     ProblemReported,
+    ReleaseNewsChanged,
     ServerChanged,
     ServerRemoved,
     ServerStarted,
@@ -28,7 +29,7 @@ from tooltray.foundation.events import (
     SessionsChanged,
     ToolCallResult,
 )
-from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.hub import HubSnapshot, ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import MCPToolResponse
 from tooltray.ui.link.link import EngineLink
@@ -245,6 +246,7 @@ def test_a_changed_server_keeps_its_place() -> None:
         (SessionsChanged(7), "session_count", 7),
         (ConfigChanged({}, (), False), "is_paused", True),
         (KeyringAwaited(is_awaited=True), "awaits_keyring", True),
+        (ReleaseNewsChanged(ReleaseNews(version="1.3.0")), "release", ReleaseNews(version="1.3.0")),
         (ServerStarted("a"), "notices", (Problem("old"),)),
     ],
 )

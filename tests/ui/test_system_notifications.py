@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -10,12 +11,13 @@ from tests.fakes.server_snapshots import server
 from tests.ui.test_tray import approval
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.events import ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
+from tooltray.foundation.events import ElicitationAsked, GrantsChanged, ProblemReported, ReleaseNewsChanged, ServerStarted
 from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot, ToolChange
 from tooltray.foundation.snapshots.discovery import RegistryUpdate
+from tooltray.foundation.snapshots.hub import ReleaseNews
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.kit.destinations import Destination, OpenServer
+from tooltray.ui.kit.destinations import Destination, OpenServer, Settings
 from tooltray.ui.shell.news_teller import LONGEST_TEXT, SAME_WITHIN_S, NewsTeller, Notifications
 from tooltray.ui.theme import Theme
 
@@ -186,3 +188,25 @@ async def test_calls_that_wait_are_told_once_each(theme: Theme, count: int) -> N
         for _ in range(2):
             told.teller.on_approvals([approval(str(number)) for number in range(count)])
         assert len(told.panel.shown) == 1
+
+
+async def test_a_newer_version_and_a_withdrawn_one_are_notified_once_each(theme: Theme) -> None:
+    newer = ReleaseNews("https://releases.example/releases.json", True, version="1.3.0", update="Run: pip install it")
+    async with Desk(FakePresenter([server("git")]), theme) as desk:
+        told = Told(desk)
+        desk.engine.bus.publish(ReleaseNewsChanged(newer))
+        assert await told.next() == "Tooltray 1.3.0 is available"
+        assert told.click() == Settings("about")
+        told.now += SAME_WITHIN_S
+        desk.engine.bus.publish(ReleaseNewsChanged(replace(newer, checked_at=1.0)))
+        desk.engine.bus.publish(ReleaseNewsChanged(replace(newer, checked_at=2.0, withdrawn="It loses settings")))
+        await until(lambda: told.panel.shown)
+        version = desk.hub.snapshot.version
+        assert told.panel.shown == [(f"Tooltray {version} was withdrawn", "It loses settings")]
+        told.panel.shown.clear()
+        told.now += SAME_WITHIN_S
+        desk.engine.bus.publish(ReleaseNewsChanged(replace(newer, checked_at=3.0, withdrawn="It loses settings")))
+        desk.engine.bus.publish(ReleaseNewsChanged(replace(newer, checked_at=3.0, version="1.4.0", withdrawn="It loses settings")))
+        assert await told.next() == "Tooltray 1.4.0 is available"
+        assert told.panel.shown == []
+        desk.hub.forget()

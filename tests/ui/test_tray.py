@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
@@ -16,16 +17,16 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
+from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad, ReleaseNews
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.kit.destinations import Destination, OpenEntry, Servers
+from tooltray.ui.kit.destinations import Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_state
 from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
 from tooltray.ui.shell.tray import SIZES, Tray, tray_icon
-from tooltray.ui.shell.tray_menu import SHOWN_SERVERS, ServerEntry, TrayMenu, call_line, can_answer, load_line, short
+from tooltray.ui.shell.tray_menu import LONGEST_LINE, SHOWN_SERVERS, ServerEntry, TrayMenu, call_line, can_answer, load_line, short
 from tooltray.ui.shell.tray_reads import TrayReadings
 from tooltray.ui.theme import Theme
 
@@ -204,6 +205,39 @@ def test_entries_and_actions_ask_for_what_they_say(theme: Theme) -> None:
     for text in ("Copy entry for a client", "Open Tooltray", "Quit"):
         action(menu, text).trigger()
     assert asked == [("start", "s0"), ("restart", "s0"), ("log", "s0"), ("stop", "s0"), "entry_copy", "open", "quit"]
+
+
+HUB = HubSnapshot(1, "1.2.0", False, 0, 0.0, ())
+NEWER = ReleaseNews(version="1.3.0", changes=("Tabs & cards", "x" * 500), update="Run: pip install it")
+
+
+def test_a_newer_version_and_a_withdrawn_one_are_in_the_menu_and_lead_to_about(menu: TrayMenu) -> None:
+    places: list[object] = []
+    menu.place_requested.connect(places.append)
+    before = texts(menu)
+    menu.show_hub(HubPhase.RUNNING, replace(HUB, release=replace(NEWER, withdrawn="It loses settings")))
+    newer, withdrawn = action(menu, "Tooltray 1.3.0 is available").menu(), action(menu, "Tooltray 1.2.0 was withdrawn").menu()
+    assert isinstance(newer, QMenu)
+    assert isinstance(withdrawn, QMenu)
+    tabs, cut, install = texts(newer)
+    assert (tabs, len(cut), install) == ("Tabs && cards", LONGEST_LINE + 1, "Run: pip install it")
+    assert not action(newer, tabs).isEnabled()
+    assert texts(withdrawn) == ["It loses settings", "About Tooltray"]
+    action(newer, install).trigger()
+    action(withdrawn, "About Tooltray").trigger()
+    assert places == [Settings("about")] * 2
+    menu.show_hub(HubPhase.RUNNING, replace(HUB, version="1.3.0"))
+    assert not [text for text in texts(menu) if "1.3.0" in text or "withdrawn" in text]
+    assert "About Tooltray" in before
+
+
+def test_another_language_shows_a_newer_version_again(menu: TrayMenu) -> None:
+    snapshot = replace(HUB, release=NEWER)
+    menu.show_hub(HubPhase.RUNNING, snapshot)
+    menu.retranslate()
+    menu.show_hub(HubPhase.RUNNING, snapshot)
+    menu.show_hub(HubPhase.RUNNING, snapshot)
+    assert texts(menu).count("Tooltray 1.3.0 is available") == 1
 
 
 def test_before_there_is_a_hub_only_the_app_can_be_asked(menu: TrayMenu) -> None:

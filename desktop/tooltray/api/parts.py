@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import tooltray.sources.entries.api
     import tooltray.sources.entries.settings_api
     import tooltray.sources.projects.api
+    import tooltray.sources.releases.api
 
 
 class Api:
@@ -75,6 +76,7 @@ class Api:
     confirmations: "tooltray.consent.api.ConfirmationsApi"
     audit: "tooltray.records.audit_trail.AuditApi"
     program: "tooltray.api.presenter.program_api.ProgramApi"
+    releases: "tooltray.sources.releases.api.ReleasesApi"
 
     def __init__(self, **parts: Any) -> None:
         """Takes all of PARTS."""

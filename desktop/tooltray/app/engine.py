@@ -152,6 +152,7 @@ class Engine:
         await hub.starts.start_all()  # before the first request: a first list waits for servers that are starting
         hub.live_settings.start()
         hub.pauses.start()
+        hub.release_watch.start()
         hub.client_edits.start()
         hub.spawn(sweep_hourly(hub.result_store), name="sweep kept results")
         hub.spawn(hub.past_stats.count(), name="count earlier calls")

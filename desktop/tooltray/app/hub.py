@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from tooltray.api.parts import PARTS, Api
-from tooltray.api.presenter.live_settings import LiveSettings, Pauses
+from tooltray.api.presenter.live_settings import LiveSettings, Pauses, ReleaseWatch
 from tooltray.api.presenter.mcp_presenter import McpPresenter, SessionClients, SessionServers
 from tooltray.api.presenter.snapshots import HubSnapshots, Notices, PastStats, ServerNews, ServerSnapshots, Source, problems_of_settings
 from tooltray.app.served_configs import in_surroundings
@@ -614,6 +614,9 @@ class Hub(StoredParts):
     confirmations_api: "tooltray.consent.api.ConfirmationsApi" = part()
     audit_api: AuditApi = part()
     program_api: "tooltray.api.presenter.program_api.ProgramApi" = part(snapshots="hub_snapshots", masked="mask.masked_whole")
+    releases: "tooltray.sources.releases.releases.Releases" = part(releases_file="home.releases")
+    releases_api: "tooltray.sources.releases.api.ReleasesApi" = part()
+    release_watch: ReleaseWatch = part(releases=lambda hub: lambda: hub.releases, is_busy=lambda hub: lambda: hub.sessions.is_busy)
     api: Api = made(lambda hub: _api(hub))
     session_servers: SessionServers = part()
     session_clients: SessionClients = part()

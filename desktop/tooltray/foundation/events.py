@@ -14,7 +14,7 @@ import msgspec
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
-from tooltray.foundation.snapshots.hub import NpmRegistryStatus
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, ReleaseNews
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse
@@ -278,7 +278,20 @@ class KeyringAwaited(Event, frozen=True):
     is_awaited: bool
 
 
-FOR_THE_WINDOW: tuple[type[Event], ...] = (HttpAddressChanged, SecretsChanged, KeyringAwaited, ConfirmationAsked, ConfirmationEnded)
+class ReleaseNewsChanged(Event, frozen=True):
+    """The list of releases was read, or the user has decided whether it is. Only for the window, as SecretsChanged."""
+
+    news: ReleaseNews
+
+
+FOR_THE_WINDOW: tuple[type[Event], ...] = (
+    HttpAddressChanged,
+    SecretsChanged,
+    KeyringAwaited,
+    ConfirmationAsked,
+    ConfirmationEnded,
+    ReleaseNewsChanged,
+)
 """What it hears of besides EVENTS, and no other program."""
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,

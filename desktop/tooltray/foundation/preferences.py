@@ -39,6 +39,7 @@ KINDS = (
         "feedback", Phrase("A model reports and waits for your answer"), Phrase("The model waits until you answer or close the window.")
     ),
     NotificationKind("update", Phrase("Server update available"), Phrase("It is installed only when you approve.")),
+    NotificationKind("release", Phrase("A new version of Tooltray"), Phrase("Once for each version, if it is checked for.")),
 )
 """In the order in which they are listed."""
 

@@ -2,6 +2,7 @@
 
 import time
 
+from msgspec.structs import replace
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QScrollArea
 from tests.fakes.desk import until
@@ -9,7 +10,9 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ReleaseNewsChanged
 from tooltray.foundation.snapshots.activity import JournalStatus
+from tooltray.foundation.snapshots.hub import ReleaseNews
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.settings.about_tab import TextSheet
 from tooltray.ui.theme import Theme
@@ -74,6 +77,42 @@ async def settings_about(theme: Theme) -> Shot:
     return await settings(theme, "about")
 
 
+NEWER = ReleaseNews(
+    "https://releases.example/releases.json",
+    True,
+    time.time() - 3600,
+    version="1.3.0",
+    changes=(
+        "The window: profiles are chosen from a client's row, and saved in one step",
+        "Servers that are downloaded again show how much is left, <b>and</b> how long it takes; a broken download continues where it ended",
+        "Fewer pauses while many clients call at once",
+    ),
+    update="Install the newer package: sudo apt install ./tooltray_1.3.0_amd64.deb",
+    command="sudo apt install ./tooltray_1.3.0_amd64.deb",
+    download="https://releases.example/tooltray_1.3.0_amd64.deb",
+)
+WITHDRAWN = "A restart can lose the rules of servers that were renamed"
+
+
+async def settings_about_newer(theme: Theme) -> Shot:
+    shot = await settings(theme, "about")
+    shot.desk.engine.bus.publish(ReleaseNewsChanged(NEWER))
+    return shot
+
+
+async def settings_about_withdrawn(theme: Theme) -> Shot:
+    shot = await settings(theme, "about", (900, 600))
+    problem = Problem("The list of releases cannot be read", "no whole answer within 30 s")
+    shot.desk.engine.bus.publish(ReleaseNewsChanged(replace(NEWER, withdrawn=WITHDRAWN, problem=problem)))
+    return shot
+
+
+async def updates_question(theme: Theme) -> Shot:
+    shot = await settings(theme, "about", (900, 600))
+    shot.desk.engine.bus.publish(ReleaseNewsChanged(ReleaseNews(NEWER.address)))
+    return shot
+
+
 async def settings_about_small(theme: Theme) -> Shot:
     return await settings(theme, "about", (900, 600))
 
@@ -109,6 +148,9 @@ SCENES = (
     settings_backup,
     settings_about,
     settings_about_small,
+    settings_about_newer,
+    settings_about_withdrawn,
+    updates_question,
     settings_diagnostics,
     reset,
     import_setup,

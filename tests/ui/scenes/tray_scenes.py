@@ -2,9 +2,11 @@
 
 import time
 
+from msgspec.structs import replace
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 from tests.ui.scenes.opened_desk import desk
+from tests.ui.scenes.settings_scenes import NEWER, WITHDRAWN
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.sign_in_scenes import SIGN_INS
 
@@ -48,6 +50,19 @@ async def tray_menu_busy(theme: Theme) -> Shot:
         TrayReadings(calls, [ActivityRow(each, 1, each.id, each.at) for each in failed], ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6))
     )
     return Shot(result, widget=menu)
+
+
+async def tray_menu_newer(theme: Theme) -> Shot:
+    result = await desk(theme)
+    menu = TrayMenu(theme, result.wishes)
+    menu.show_hub(HubPhase.RUNNING, replace(result.hub.snapshot, release=replace(NEWER, withdrawn=WITHDRAWN)))
+    return Shot(result, widget=menu)
+
+
+async def tray_release_menu(theme: Theme) -> Shot:
+    shot = await tray_menu_newer(theme)
+    menu = next(action.menu() for action in shot.window.actions() if action.menu() and "1.3.0" in action.text())
+    return Shot(shot.desk, widget=menu)
 
 
 async def tray_menu_paused(theme: Theme) -> Shot:
@@ -97,6 +112,8 @@ async def tray_icons(theme: Theme) -> Shot:
 SCENES = (
     tray_menu,
     tray_menu_busy,
+    tray_menu_newer,
+    tray_release_menu,
     tray_menu_paused,
     paused_for_an_hour,
     tray_menu_sign_in,

@@ -6,21 +6,25 @@ pause outlives the hub; a clock that jumps does not make it longer.
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, config_hash
+from tooltray.config.settings.settings import UpdateSettings
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, ReleaseNewsChanged
 from tooltray.foundation.moments import Moment
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.hub import ReleaseNews
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.upstream.managed_server import ServersConfigured
 from tooltray.sources.entries.server_entries import ServerStarts
 
 MOST_PAUSE_S = 7 * 86400.0  # a user who wants the hub off for longer pauses without an end
 CHECK_EVERY_S = 30.0  # timers stop while a computer sleeps; after it wakes, a pause ends at most this late
+RELEASES_EVERY_S = 60.0  # whether it is time to look for a newer release, and no AI client waits
 
 
 class Pauses:
@@ -84,6 +88,59 @@ class Pauses:
                     self._bus.publish(ProblemReported(error.problem))
                 is_told = True
                 await asyncio.sleep(self._check_every_s)
+
+
+class KnownReleases(Protocol):
+    """The releases that are known, read when they are needed."""
+
+    async def load(self) -> None: ...
+    async def check_if_due(self) -> None: ...
+
+
+class ReleaseWatch:
+    """Has newer releases looked for while the settings allow it and no AI client waits. Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        releases: Callable[[], KnownReleases],
+        is_busy: Callable[[], bool],
+        spawn: Spawn,
+        bus: EventBus,
+        check_every_s: float = RELEASES_EVERY_S,
+    ) -> None:
+        """
+        Args:
+            releases: makes the part, whose modules a hub that does not look has not imported.
+            is_busy: whether an AI client waits for something.
+        """
+        self._config, self._releases, self._is_busy = config, releases, is_busy
+        self._spawn, self._bus, self._check_every_s = spawn, bus, check_every_s
+        self._known = UpdateSettings(address="")
+
+    def start(self) -> None:
+        """Applies the settings from now on."""
+        self._bus.subscribe(ConfigChanged, lambda event: self._follow())
+        self._follow()
+
+    def _follow(self) -> None:
+        updates = self._config.settings.updates
+        if updates == self._known:
+            return
+        self._known = updates
+        if updates.is_on:
+            self._spawn(self._look(updates), name="look for newer releases")
+        else:
+            self._bus.publish(ReleaseNewsChanged(ReleaseNews(updates.address, updates.check)))
+
+    async def _look(self, updates: UpdateSettings) -> None:
+        releases = self._releases()
+        await releases.load()
+        while self._known is updates:
+            await asyncio.sleep(self._check_every_s)
+            if self._known is updates and not self._is_busy():
+                await releases.check_if_due()
 
 
 class LiveSettings:

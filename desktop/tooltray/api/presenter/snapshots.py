@@ -18,6 +18,7 @@ from tooltray.foundation.events import (
     ClientListUpdated,
     EventBus,
     KeyringAwaited,
+    ReleaseNewsChanged,
     ServerChanged,
     ServerStarted,
     ServerStatusChanged,
@@ -29,7 +30,7 @@ from tooltray.foundation.events import (
 )
 from tooltray.foundation.moments import Moment
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.hub import HubSnapshot, ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.records.journal.journal_reader import DAY_S, JournalReader
@@ -163,9 +164,10 @@ class HubSnapshots:
         self._config, self._servers, self._snapshots = config, servers, snapshots
         self._proposals, self._notices, self._pauses = proposals, notices, pauses
         self._started_at = Moment()
-        self._session_count, self._awaits_keyring = 0, False
+        self._session_count, self._awaits_keyring, self._release = 0, False, ReleaseNews()
         bus.subscribe(SessionsChanged, self._on_sessions_changed)
         bus.subscribe(KeyringAwaited, self._on_keyring_awaited)
+        bus.subscribe(ReleaseNewsChanged, self._on_release_news_changed)
 
     def now(self) -> HubSnapshot:
         return HubSnapshot(
@@ -179,6 +181,7 @@ class HubSnapshots:
             paused_until=self._pauses.until,
             secret_backend=self._config.settings.secrets.backend or "keyring",
             awaits_keyring=self._awaits_keyring,
+            release=self._release,
         )
 
     def _on_sessions_changed(self, event: SessionsChanged) -> None:
@@ -186,6 +189,9 @@ class HubSnapshots:
 
     def _on_keyring_awaited(self, event: KeyringAwaited) -> None:
         self._awaits_keyring = event.is_awaited
+
+    def _on_release_news_changed(self, event: ReleaseNewsChanged) -> None:
+        self._release = event.news
 
 
 def problems_of_settings(settings: Settings) -> Iterator[Problem]:

@@ -112,6 +112,7 @@ def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str
         "Up for {time}; {clients} connected.", time=_time_since(snapshot.started_at), clients=count(snapshot.session_count, "AI client")
     )
     yield tr("{count}, {running} running; {count2}.", count=count(len(servers), "server"), running=running, count2=tools)
+    yield from map(clean_line, _release_lines(snapshot))
     if snapshot.is_paused:
         yield tr("Paused: tools are listed, calls are refused.")
     for server in snapshot.servers:
@@ -119,6 +120,15 @@ def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str
     if lazy := [server.name for server in servers if server.is_lazy]:
         yield clean_line(tr("Tools load when used: {lazy}", lazy=", ".join(lazy)))
     yield from map(problem_line, snapshot.notices)
+
+
+def _release_lines(snapshot: HubSnapshot) -> Iterator[str]:
+    """Yields that the running version was withdrawn, and which newer one is available."""
+    release = snapshot.release
+    if release.withdrawn:
+        yield tr("Tooltray {version} was withdrawn: {reason}", version=snapshot.version, reason=release.withdrawn)
+    if release.version:
+        yield tr("Tooltray {version} is available. {update}", version=release.version, update=release.update)
 
 
 def _server_lines(server: ServerSnapshot) -> Iterator[str]:

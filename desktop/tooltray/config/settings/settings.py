@@ -6,6 +6,7 @@ back; these models are a view on it, so they cannot lose a field. server_config 
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.config.settings.call_rule import LONGEST_VALUE, AutoApprove, CallRules
@@ -26,6 +27,7 @@ from tooltray.config.settings.server_config import (
 )
 from tooltray.config.settings.tool_override import Tokens, ToolOverride
 from tooltray.foundation.languages import languages
+from tooltray.foundation.loopback import is_loopback
 from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import AccessChoice
@@ -169,6 +171,33 @@ class DiscoverySettings(JsonModel):
     registry: str | bool | None = None
 
 
+RELEASES = ""  # where the project publishes its list of releases: set it with the first one (docs/releasing.md)
+
+
+def _is_release_list(address: str) -> str:
+    parts = urlsplit(address)
+    is_own = parts.scheme == "http" and is_loopback(parts.hostname or "")
+    if address and (not parts.hostname or "@" in parts.netloc or not (parts.scheme == "https" or is_own)):
+        raise ValueError(Phrase("It begins with https://"))
+    return address
+
+
+class UpdateSettings(JsonModel):
+    """Whether Tooltray looks for newer releases of itself, once a day.
+
+    Attributes:
+        check: None: the user has not decided, so it does not.
+        address: of the list of releases: https, or http on this computer. Empty: no list is read, and the user is not asked.
+    """
+
+    check: bool | None = None
+    address: Annotated[str, After(_is_release_list)] = RELEASES
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self.check and self.address)
+
+
 class WindowSettings(JsonModel):
     """How the window looks, and when it is shown.
 
@@ -304,6 +333,7 @@ class Settings(JsonModel):
         file_servers: what was chosen here for servers whose entries are in other files, by their names here.
         discovery: where servers are found.
         language: of the window and the command line, by the name of its catalogue; None: the system's.
+        updates: whether newer releases of Tooltray are looked for.
         window: how it looks, and when it is shown.
         notifications: which kinds the user has switched on or off; see foundation/preferences.
         activity: what the journal keeps.
@@ -331,6 +361,7 @@ class Settings(JsonModel):
     file_servers: Annotated[Mapping[str, FileServerSettings], GivenMembers] = {}
     discovery: DiscoverySettings = DiscoverySettings()
     language: Annotated[str, After(_is_language)] | None = None
+    updates: UpdateSettings = UpdateSettings()
     window: WindowSettings = WindowSettings()
     notifications: Annotated[Mapping[str, bool], GivenMembers] = {}
     activity: ActivitySettings = ActivitySettings()

@@ -155,6 +155,8 @@ def _setting_widens(key: str, value: object, settings: Settings) -> bool:
             return not isinstance(value, Mapping) or any(_publishing_widens(name, each, settings) for name, each in value.items())
         case "approvals":
             return _approvals_widen(value, settings)
+        case "updates":
+            return value != {"check": False}
         case "newServers":
             return value not in NEW_SERVERS or NEW_SERVERS.index(value) > NEW_SERVERS.index(settings.new_servers)
     return True

@@ -101,6 +101,7 @@ class Home(msgspec.Struct, frozen=True):
     stopped = InHome("stopped.json")  # the servers that the user has stopped
     registries = InHome("registries.json")  # the last measurement of npm registries
     registry_copy = InHome("registry.db")  # a searchable copy of the registry of MCP servers
+    releases = InHome("releases.json")  # the last list of Tooltray's releases, if the user has it read
     sign_ins = InHome("sign-ins.json")  # the servers for which a sign-in is stored among the secrets; no token
     installs = InHome("installs.json")  # the installations of Tooltray; only in the user's default home
     bin = FolderInHome("bin")  # the program that AI clients start

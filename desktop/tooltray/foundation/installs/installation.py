@@ -35,13 +35,21 @@ KINDS: Mapping[str, str] = {
 SETTLED_S = 10.0  # a package manager has then renamed all files of the package; it does so one after the other
 ROOT = Path(__file__).absolute().parents[4]  # of a checkout
 LICENCES = "LICENCES.txt"
-_UPDATE: Mapping[str, str] = {
+_UPDATE: Mapping[str, Phrase] = {
     "deb": Phrase("Install the newer package: {command}", command="sudo apt install ./tooltray_VERSION_amd64.deb"),
     ARCHIVE: Phrase("Unpack the newer archive and run its {script}", script="install.sh"),
     CHECKOUT: Phrase("Run: {command}", command="git pull && make run"),
     "windows-setup": Phrase("Run the newer installer"),
     "windows-portable": Phrase("Unpack the newer archive over this folder"),
     "macos-app": Phrase("Drag the newer Tooltray into Applications"),
+}
+_FILE = {  # by kind, as the packaging names them
+    "deb": "tooltray_VERSION_amd64.deb",
+    ARCHIVE: "tooltray-VERSION-linux-x86_64.tar.gz",
+    WHEEL: "tooltray-VERSION-py3-none-any.whl",
+    "windows-setup": "Tooltray-VERSION-setup.exe",
+    "windows-portable": "Tooltray-VERSION-windows-portable.zip",
+    "macos-app": "tooltray-VERSION-macos-arm64.dmg",
 }
 _REMOVE: Mapping[str, str] = {
     "deb": Phrase("Run: {command}", command="sudo apt purge tooltray"),
@@ -157,10 +165,15 @@ def _identity(file: Path) -> tuple[int, int, int] | None:
     return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
-def how_to_update(installation: Installation) -> str:
-    if installation.kind == WHEEL:
-        return Phrase("Run: {command}", command=_of_tool()[0])
-    return _UPDATE[installation.kind]
+def how_to_update(installation: Installation, version: str = "VERSION") -> Phrase:
+    """Returns how a newer version is installed, in words; a command is the field `command`."""
+    words = Phrase("Run: {command}", command=_of_tool()[0]) if installation.kind == WHEEL else _UPDATE[installation.kind]
+    return words.filled(**{name: str(value).replace("VERSION", version) for name, value in words.fields.items()})
+
+
+def file_of(installation: Installation, version: str) -> str:
+    """Returns the name of the release's file for this kind of installation; empty for a checkout."""
+    return _FILE.get(installation.kind, "").replace("VERSION", version)
 
 
 def how_to_remove(installation: Installation) -> str:

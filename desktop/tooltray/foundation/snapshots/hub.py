@@ -6,6 +6,38 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 
 
+class ReleaseNews(msgspec.Struct, frozen=True):
+    """What the list of Tooltray's releases has for this installation.
+
+    Attributes:
+        address: of the list; empty: no list is read.
+        check: whether the user wants it to be read once a day; None: not decided.
+        checked_at: unix seconds of the last attempt to read it; 0: never.
+        problem: why the last attempt failed; what is known is from an earlier one.
+        withdrawn: why the running version was withdrawn; empty: it was not.
+        version: of a newer release; empty: unknown.
+        changes: of that release, a plain line each.
+        update: how it is installed on this kind of installation, in words; `command` is the command in it, if it has one.
+        download: the address of its file for this kind of installation; empty: the list has none.
+    """
+
+    address: str = ""
+    check: bool | None = None
+    checked_at: float = 0.0
+    problem: Problem | None = None
+    withdrawn: str = ""
+    version: str = ""
+    changes: tuple[str, ...] = ()
+    update: str = ""
+    command: str = ""
+    download: str = ""
+
+    @property
+    def is_unasked(self) -> bool:
+        """Whether the user is to be asked."""
+        return self.check is None and bool(self.address)
+
+
 class HubSnapshot(msgspec.Struct, frozen=True):
     """The whole hub at one moment."""
 
@@ -19,6 +51,7 @@ class HubSnapshot(msgspec.Struct, frozen=True):
     paused_until: float = 0.0  # unix seconds; 0: until it is resumed, or it is not paused
     secret_backend: str = "keyring"  # where secrets are kept: "keyring", "file" or "memory"
     awaits_keyring: bool = False  # the system's keyring keeps a call waiting, probably with a prompt
+    release: ReleaseNews = ReleaseNews()
 
 
 class EnvironmentVariable(msgspec.Struct, frozen=True):

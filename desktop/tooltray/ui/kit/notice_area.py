@@ -22,8 +22,9 @@ MOST_NAMES = 6  # of servers in one notice
 
 class NoticeArea(QWidget):
     """The place for the most important notice: the hub's failure, else that it is paused, else a problem of the secrets, else what waits
-    for the user's approval, else the first notice that was not dismissed, else that servers change things without asking. `look_requested`
-    and `put_off_requested` are about what waits, `report_requested` carries a report about a bug.
+    for the user's approval, else the first notice that was not dismissed, else that servers change things without asking, else whether new
+    versions are looked for. `look_requested` and `put_off_requested` are about what waits, `report_requested` carries a report about a bug,
+    `updates_chosen` whether new versions are looked for.
     """
 
     retry_requested = Signal()
@@ -34,6 +35,7 @@ class NoticeArea(QWidget):
     put_off_requested = Signal()
     ask_first_requested = Signal()  # of servers that run everything
     keep_open_requested = Signal()
+    updates_chosen = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -44,6 +46,7 @@ class NoticeArea(QWidget):
         self._is_paused, self._paused_until = False, 0.0
         self._reports: dict[Problem, str] = {}
         self._open: tuple[str, ...] = ()
+        self._asks_updates = False
         self._waiting: tuple[str, str] | None = None
         self._notices: tuple[Problem, ...] = ()
         self._extra: tuple[Problem, ...] = ()
@@ -79,6 +82,11 @@ class NoticeArea(QWidget):
     def set_open_servers(self, names: Sequence[str]) -> None:
         """Offers to make servers ask that run everything without asking; without names nothing is offered."""
         self._open = tuple(names)
+        self._draw()
+
+    def set_updates_question(self, is_asked: bool) -> None:
+        """Asks whether new versions of Tooltray are looked for."""
+        self._asks_updates = is_asked
         self._draw()
 
     def set_notices(self, notices: Sequence[Problem]) -> None:
@@ -121,6 +129,8 @@ class NoticeArea(QWidget):
             shown, make = ("notice", waiting[0], len(waiting)), partial(self._notice_line, waiting[0], len(waiting) - 1)
         elif self._open:
             shown, make = ("open", self._open), partial(self._open_line, self._open)
+        elif self._asks_updates:
+            shown, make = ("updates",), self._updates_line
         if shown == self._shown:
             return
         self._shown = shown
@@ -170,6 +180,12 @@ class NoticeArea(QWidget):
         text = tr("{names} and {count} more", names=listed, count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else listed
         words = many(len(names), "1 server changes things without asking", "{count} servers change things without asking")
         return NoticeLine(self._theme, "info", words, text, tighten, close)
+
+    def _updates_line(self) -> NoticeLine:
+        yes = self._button("", tr("Yes"), partial(self.updates_chosen.emit, True))
+        no = self._button("", tr("No"), partial(self.updates_chosen.emit, False))
+        text = tr("Reads a public list, without your version or any ID.")
+        return NoticeLine(self._theme, "info", tr("Check for new versions of Tooltray once a day?"), text, yes, no)
 
     def _put_away_notice(self, problem: Problem) -> None:
         self._put_away.add(problem)

@@ -15,6 +15,7 @@ from tooltray.foundation.events import (
     ConfigChanged,
     Event,
     KeyringAwaited,
+    ReleaseNewsChanged,
     SecretsChanged,
     ServerChanged,
     ServerRemoved,
@@ -137,5 +138,7 @@ def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
             return replace(snapshot, secret_backend=backend)
         case KeyringAwaited(is_awaited=is_awaited):
             return replace(snapshot, awaits_keyring=is_awaited)
+        case ReleaseNewsChanged(news=release):
+            return replace(snapshot, release=release)
         case _:
             return snapshot

@@ -11,6 +11,7 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.settings.release_section import ReleaseSection
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip
@@ -94,7 +95,7 @@ class AboutTab(Page):
         self.look_requested.connect(self._look)
 
     def enable(self, is_usable: bool) -> None:
-        for widget in (self._about, self._files, self._reports):
+        for widget in (self._about, self._releases, self._files, self._reports):
             widget.setEnabled(is_usable)
 
     def show_problem(self, problem: Problem | None) -> None:
@@ -130,6 +131,9 @@ class AboutTab(Page):
             setting_row(theme, tr("Licences"), "", licences),
         )
         self._area.body.addWidget(self._about)
+        self._releases = ReleaseSection(self.context)
+        self._releases.body.setContentsMargins(0, SECTION_GAP, 0, 0)
+        self._area.body.addWidget(self._releases)
 
     def _add_places(self) -> None:
         self._begin(tr("Where files are"))

@@ -204,6 +204,7 @@ class MainWindow(QMainWindow):
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)
         context.notices.resume_requested.connect(partial(self.pause, False))
+        context.notices.updates_chosen.connect(self._on_updates_chosen)
         context.notices.report_requested.connect(lambda report: context.copy(report, tr("The report is copied")))
         context.notices.retry_requested.connect(self.retry_requested)
         for index in range(len(PAGES)):
@@ -233,6 +234,12 @@ class MainWindow(QMainWindow):
         self._sidebar.show_hub(hub_words(self._phase, snapshot), can_pause=can_pause, is_paused=is_paused)
         self.context.notices.set_paused(is_paused and can_pause, snapshot.paused_until if snapshot is not None else 0.0)
         self.context.notices.set_notices(snapshot.notices if snapshot is not None else ())
+        self.context.notices.set_updates_question(snapshot is not None and snapshot.release.is_unasked)
+
+    def _on_updates_chosen(self, is_wanted: bool) -> None:
+        from tooltray.ui.settings.release_section import choose_updates
+
+        self.context.run(choose_updates(self.context, is_wanted))
 
     def _on_problem_reported(self, report: ProblemReported) -> None:
         if not report.server:  # a server's problem stands on its card

@@ -10,14 +10,15 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ClientListUpdated, ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
 from tooltray.foundation.preferences import is_wanted
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, TrustRequest
+from tooltray.foundation.snapshots.hub import ReleaseNews
 from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.feedback.feedback_words import headline, project_words
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.background import CoalescedRead
-from tooltray.ui.kit.destinations import Activity, Destination, OpenServer, Servers
+from tooltray.ui.kit.destinations import Activity, Destination, OpenServer, Servers, Settings
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import sentences, title
@@ -26,7 +27,7 @@ from tooltray.ui.shell.tray import Tray
 
 SAME_WITHIN_S = 60.0  # a server that fails again and again says so once a minute
 LONGEST_TITLE, LONGEST_TEXT = 100, 240  # characters; systems cut at about as many, some in the middle of a letter
-CALM = ("update",)  # kinds that want nothing now
+CALM = ("update", "release")  # kinds that want nothing now
 
 Go = Callable[[], object]
 
@@ -113,12 +114,14 @@ class NewsTeller(QObject):
         self._notifications, self._places, self._hub, self._is_first = notifications, places, hub, is_first
         self._told: dict[str, Problem] = {}  # by server, since it last ran
         self._changed: set[tuple[str, str]] | None = None  # tools whose change is known; None: nothing is known yet
+        self._release = ReleaseNews()
         self._waiting: set[str] = set()
         self._confirmations: set[str] = set()
         self._changes = CoalescedRead(self._look_at_changes, tasks=tasks, name="tools that have changed")
         self._updates = CoalescedRead(self._look_for_updates, tasks=tasks, name="newer versions of servers")
         self._timer = QTimer(self, interval=UPDATES_EVERY_MS)
         self._timer.timeout.connect(self._updates.ask)
+        hub.snapshot_changed.connect(self._on_snapshot_changed)
         hub.on(ServerStarted, lambda news: self._told.pop(news.server_name, None), self)
         hub.on(ProblemReported, self._on_problem_reported, self)
         hub.on(ElicitationAsked, self._on_elicitation_asked, self)
@@ -168,6 +171,18 @@ class NewsTeller(QObject):
     def on_feedback_asked(self, request: FeedbackSnapshot) -> None:
         text = tr("{project}: it waits for your answer.", project=project_words(request))
         self._notifications.send("feedback", headline(request), text, self._places.show_feedback)
+
+    def _on_snapshot_changed(self) -> None:
+        """Notifies the user once of each newer version, and once that the running one was withdrawn."""
+        snapshot = self._hub.snapshot
+        if snapshot is None or snapshot.release == self._release:
+            return
+        release = self._release = snapshot.release
+        go = lambda: self._places.go(Settings("about"))  # noqa: E731
+        if release.withdrawn and self._is_first(f"withdrawn:{snapshot.version}"):
+            self._notifications.send("release", tr("Tooltray {version} was withdrawn", version=snapshot.version), release.withdrawn, go)
+        if release.version and self._is_first(f"release:{release.version}"):
+            self._notifications.send("release", tr("Tooltray {version} is available", version=release.version), say(release.update), go)
 
     def _on_elicitation_asked(self, news: ElicitationAsked) -> None:
         if not self._places.is_in_front():

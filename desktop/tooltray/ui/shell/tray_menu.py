@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityEntry, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
+from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad, ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
 from tooltray.ui.client_names import shown_client
@@ -30,6 +30,7 @@ from tooltray.ui.state_language import Look, needs_person, paused_look, server_l
 from tooltray.ui.theme import Theme
 
 LONGEST = 32  # characters of a name
+LONGEST_LINE = 80  # characters of a line about a release
 MINUTE_S = 60
 
 
@@ -159,6 +160,7 @@ class TrayMenu(QMenu):
         self._is_paused = False
         self._waiting: tuple[object, ...] = ()
         self._now: tuple[object, ...] = ()
+        self._release = (ReleaseNews(), "")
         self.setFont(theme.font())
         self._head = self.addAction("")
         self._head.setEnabled(False)
@@ -177,9 +179,9 @@ class TrayMenu(QMenu):
         self._load.setEnabled(False)
         self._add("external", Phrase("Open Tooltray"), self.open_requested.emit)
         self._add("settings", Phrase("Settings"), self._way_to(Settings()))
-        self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
+        self._about = self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
         self._quit = self._add("power", Phrase("Quit"), self.quit_requested.emit)
-        self._lines: dict[str, list[QAction]] = {"waiting": [], "now": []}
+        self._lines: dict[str, list[QAction]] = {"waiting": [], "now": [], "release": []}
         for separator in (self._after_waiting, self._after_now):  # a desktop that draws the menu itself would show two in a row
             separator.setVisible(False)
         self.retranslate()
@@ -191,6 +193,8 @@ class TrayMenu(QMenu):
         self._pause.retranslate()
         for action, (_, text) in self._fixed.items():
             action.setText(say(text))
+        self._clear("release")
+        self._release = (ReleaseNews(), "")
         self._load.setText(tr("One moment…"))  # until it is read: the menu does not grow by this line while it is open
         self._show_servers([])
 
@@ -206,6 +210,8 @@ class TrayMenu(QMenu):
         self._quit.setEnabled(phase is not HubPhase.ENDING)
         servers = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
         self._load.setVisible(is_usable)
+        if snapshot is not None:
+            self._show_release(snapshot.release, snapshot.version)
         self._show_servers(sorted(servers, key=lambda server: not needs_person(server)) if phase is HubPhase.RUNNING else [])
         self._stay_on_screen()
 
@@ -250,6 +256,28 @@ class TrayMenu(QMenu):
             self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
             self._add_failures(failures)
+
+    def _show_release(self, news: ReleaseNews, running: str) -> None:
+        """Shows a newer version with its changes and how it is installed, and that the running one was withdrawn."""
+        if (news, running) == self._release:
+            return
+        self._release = (news, running)
+        self._clear("release")
+        if news.withdrawn:
+            title = tr("Tooltray {version} was withdrawn", version=running)
+            self._add_release("alert", title, [news.withdrawn], tr("About Tooltray"))
+        if news.version:
+            title = tr("Tooltray {version} is available", version=news.version)
+            self._add_release("download", title, news.changes, say(news.update))
+
+    def _add_release(self, icon: str, title: str, lines: Sequence[str], last: str) -> None:
+        menu = QMenu(title, self)
+        menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+        for line in lines:
+            menu.addAction(short(line, LONGEST_LINE)).setEnabled(False)
+        menu.addSeparator()
+        menu.addAction(short(last, LONGEST_LINE)).triggered.connect(self._way_to(Settings("about")))
+        self._lines["release"].append(self.insertMenu(self._about, menu))
 
     def _add_failures(self, failures: Sequence[ActivityEntry]) -> None:
         menu = QMenu(tr("Last failures"), self)

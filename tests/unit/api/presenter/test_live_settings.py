@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 from tests.fakes.file_servers import file_server
-from tests.fakes.heard import Heard
+from tests.fakes.heard import Heard, Record
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.api.presenter.live_settings import MOST_PAUSE_S, LiveSettings, Pauses
+from tooltray.api.presenter.live_settings import MOST_PAUSE_S, LiveSettings, Pauses, ReleaseWatch
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, ServerStarted, ServerStopped
+from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, ReleaseNewsChanged, ServerStarted, ServerStopped
+from tooltray.foundation.snapshots.hub import ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.servers.upstream.managed_server import ServersConfigured
@@ -238,3 +239,112 @@ async def test_where_the_settings_cannot_be_written_that_is_said_once_and_tried_
     await paused.start(mcpEnabled=False, pausedUntil=time.time() - 60)
     await paused.heard.event(ConfigChanged, mcp_enabled=True)
     assert [each.problem.title for each in paused.heard.of(ProblemReported)] == ["The disk is full"]
+
+
+class LookedFor:
+    """Notes what was asked of the known releases."""
+
+    def __init__(self) -> None:
+        self.calls: Record[str] = Record()
+
+    async def load(self) -> None:
+        self.calls.add("load")
+
+    async def check_if_due(self) -> None:
+        self.calls.add("check")
+
+
+class Watched:
+    def __init__(self, folder: Path) -> None:
+        self.live, self.looked, self.made, self.is_busy = Live(folder), LookedFor(), 0, False
+        self.news: list[ReleaseNews] = []
+        self.busy_asked: Record[bool] = Record()
+        self.live.bus.subscribe(ReleaseNewsChanged, lambda event: self.news.append(event.news))
+
+    def start(self) -> None:
+        ReleaseWatch(
+            config=self.live.conf,
+            releases=self._make,
+            is_busy=self._asked_busy,
+            spawn=self.live.tasks.spawn,
+            bus=self.live.bus,
+            check_every_s=0.0,
+        ).start()
+
+    def _make(self) -> LookedFor:
+        self.made += 1
+        return self.looked
+
+    def _asked_busy(self) -> bool:
+        self.busy_asked.add(self.is_busy)
+        return self.is_busy
+
+    async def set(self, **updates: Any) -> None:
+        self.live.path.write_text(json.dumps({"version": 1, "updates": updates}))
+        await self.live.conf.reload()
+
+
+FEED = "https://releases.example/releases.json"
+
+
+@pytest.fixture
+async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
+    watched = Watched(tmp_path)
+    yield watched
+    await watched.live.tasks.close()
+
+
+@pytest.mark.parametrize(
+    ("updates", "news"),
+    [
+        ({}, []),
+        ({"address": FEED}, [ReleaseNews(FEED)]),
+        ({"address": FEED, "check": False}, [ReleaseNews(FEED, False)]),
+        ({"check": True}, [ReleaseNews("", True)]),
+        ({"address": "http://elsewhere.example/releases.json", "check": True}, []),
+    ],
+)
+async def test_without_an_answer_or_an_address_no_release_is_looked_for(
+    watched: Watched, updates: dict[str, Any], news: list[ReleaseNews]
+) -> None:
+    await watched.set(**updates)
+    watched.start()
+    assert (watched.news, watched.made, len(watched.live.tasks)) == (news, 0, 0)
+
+
+async def test_releases_are_looked_for_from_the_answer_on_until_it_is_revoked(watched: Watched) -> None:
+    watched.start()
+    await watched.set(address=FEED)
+    assert watched.news == [ReleaseNews(FEED)]
+    await watched.set(address=FEED, check=True)
+    await watched.looked.calls.wait(lambda call: call == "check", count=3)
+    assert watched.looked.calls.all[:2] == ["load", "check"]
+    await watched.set(address=FEED, check=False)
+    assert watched.news[-1] == ReleaseNews(FEED, False)
+    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+    assert watched.made == 1
+
+
+async def test_nothing_is_looked_for_while_a_client_waits(watched: Watched) -> None:
+    watched.is_busy = True
+    await watched.set(address=FEED, check=True)
+    watched.start()
+    await watched.busy_asked.until(lambda: len(watched.busy_asked.all) >= 3)
+    assert watched.looked.calls.all == ["load"]
+    watched.is_busy = False
+    await watched.looked.calls.wait(lambda call: call == "check")
+
+
+async def test_another_setting_does_not_begin_it_again(watched: Watched) -> None:
+    await watched.set(address=FEED, check=True)
+    watched.start()
+    watched.live.bus.publish(ConfigChanged({}, (), True))
+    await watched.looked.calls.wait(lambda call: call == "check", count=2)
+    assert watched.made == 1
+
+
+async def test_what_is_known_of_releases_is_in_the_snapshot(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path) as parts:
+        assert parts.presenter.snapshot().release == ReleaseNews()
+        parts.bus.publish(ReleaseNewsChanged(ReleaseNews(FEED, True, version="1.3.0")))
+        assert parts.presenter.snapshot().release.version == "1.3.0"

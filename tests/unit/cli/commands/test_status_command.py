@@ -187,3 +187,17 @@ def test_a_hub_that_refuses_is_told(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"hub/stop": refuse}):
         result = tooltray("stop")
     assert (result.code, result.out, result.err) == (1, "", "tooltray: It will not: because. Ask again\n")
+
+
+def test_a_newer_version_and_a_withdrawn_one_have_a_line_each(tooltray: Tooltray, hub_home: Home) -> None:
+    release = {"withdrawn": "It\x07 loses settings", "version": "1.3.0", "changes": ["Tabs"], "update": "Run: pip install it"}
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(release=release)}):
+        lines = tooltray("status").out.splitlines()
+    assert lines[-1] == "Tooltray 1.3.0 is available. Run: pip install it"
+    assert lines[-2].startswith("Tooltray ")
+    assert lines[-2].endswith("was withdrawn: It loses settings")
+
+
+def test_a_question_that_the_user_has_not_answered_is_not_put_here(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(release={"address": "https://releases.example/releases.json"})}):
+        assert "version" not in tooltray("status").out

@@ -50,6 +50,7 @@ def test_what_nobody_has_chosen_is_this() -> None:
         },
         "auto_detect_npm_registry": True,
         "hot_reload": True,
+        "updates": {"address": ""},
         "window": {"keeps_running": True, "starts_hidden": False, "first_steps": False},
         "activity": {"line": True, "contents": False, "contents_days": 7, "days": 30, "megabytes": 200},
         "telemetry": {"otlp": ""},
@@ -341,6 +342,7 @@ NOT_THE_DEFAULT: dict[str, object] = {
     "fileServers": {"one": {"disable": True}},
     "discovery": {"registry": False},
     "language": "zh_TW",
+    "updates": {"check": False},
     "window": {"theme": "dark"},
     "notifications": {"calls": False},
     "activity": {"days": 9},
@@ -501,3 +503,23 @@ def test_a_key_that_stands_twice_has_the_line_of_the_second() -> None:
     places = SettingsPlaces(b'{"mcpServers": {\n "a": {},\n "a": {}}}')
     assert places.repeated("a") == "line 3: 'a' occurs twice; the last one counts"
     assert places.repeated("b") == "'b' occurs twice; the last one counts"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_usable"),
+    [
+        ("", True),
+        ("https://releases.example/releases.json", True),
+        ("http://127.0.0.1:8000/releases.json", True),
+        ("http://localhost/releases.json", True),
+        ("http://releases.example/releases.json", False),
+        ("https://", False),
+        ("https://user:key@releases.example/", False),
+        ("file:///etc/passwd", False),
+        ("https://[", False),
+        (7, False),
+    ],
+)
+def test_a_list_of_releases_comes_over_https_or_from_this_computer(address: object, is_usable: bool) -> None:
+    reading = read_settings({"updates": {"check": True, "address": address}})
+    assert (reading.settings.updates.is_on, bool(reading.problems)) == (is_usable and address != "", not is_usable)

@@ -18,6 +18,7 @@ from tooltray.foundation.installs.installation import (
     WHEEL,
     Installation,
     OwnProgram,
+    file_of,
     how_to_remove,
     how_to_update,
     licence_text,
@@ -173,6 +174,12 @@ def frozen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_of_every_kind_it_is_said_how_it_is_updated_and_removed(kind: str) -> None:
     assert how_to_update(of_kind(kind))
     assert how_to_remove(of_kind(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_known_version_is_named_in_the_way_to_it(kind: str) -> None:
+    assert "VERSION" not in how_to_update(of_kind(kind), "1.3.0")
+    assert file_of(of_kind(kind), "1.3.0").count("1.3.0") == (kind != "checkout")
 
 
 @pytest.mark.parametrize(("left_by", "tool"), [("uv-receipt.toml", "uv tool"), ("pipx_metadata.json", "pipx"), ("other", "pip")])
