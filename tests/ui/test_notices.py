@@ -102,10 +102,15 @@ def test_what_does_not_fit_into_the_line_is_a_click_away_and_the_title_gives_way
 async def test_secrets_are_unlocked_from_the_line(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         notices = await with_cards(desk)
-        notices.set_secrets_problem(Problem("The keyring is locked"), "file")
+        notices.set_secrets_problem(Problem("The keyring is locked", "it was not unlocked", "Run a command"), "file")
+        assert "It was not unlocked." in words(notices)
+        assert "Run a command" not in words(notices)
         control(notices, "Unlock…").click()
         help = notices.findChild(SecretsHelp)
         assert isinstance(help, SecretsHelp)
+        assert "It was not unlocked." in drawn(help)
+        assert "Run a command" not in drawn(help)
+        assert help.window().focusWidget() is field(help, "Passphrase")
         notices.set_secrets_problem(Problem("The passphrase is wrong"), "file")
         assert "The passphrase is wrong" in drawn(help)
         field(help, "Passphrase").setText("open sesame")

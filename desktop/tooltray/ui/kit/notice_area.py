@@ -153,7 +153,8 @@ class NoticeArea(QWidget):
         return NoticeLine(self._theme, "warning", name, tr("AI clients see their tools; every call is refused."), resume)
 
     def _secrets_line(self, problem: Problem) -> NoticeLine:
-        return NoticeLine(self._theme, "warning", title(problem), sentences(problem), content=(tr("Unlock…"), self._secrets_help))
+        facts = sentences(Problem("", problem.message))  # what to do is behind the button
+        return NoticeLine(self._theme, "warning", title(problem), facts, content=(tr("Unlock…"), self._secrets_help))
 
     def _secrets_help(self) -> SecretsHelp:
         assert self._secrets is not None

@@ -76,11 +76,12 @@ class SecretsHelp(Surface):
         layout = column(self, margins=(14, 12, 14, 12), spacing=8)
         self._title = Label(theme, title(problem), "caption_strong", "warning", wrap=True)
         layout.addWidget(self._title)
-        self._text = Label(theme, sentences(problem), "caption", "secondary", wrap=True)
+        self._text = Label(theme, _facts(problem), "caption", "secondary", wrap=True)
         layout.addWidget(self._text)
         self._ways = QWidget()
         lines = column(self._ways, spacing=8)
         lines.addLayout(self._file_line())
+        self.setFocusProxy(self._passphrase)
         lines.addLayout(self._others())
         layout.addWidget(self._ways)
         self._question = QWidget()
@@ -91,7 +92,7 @@ class SecretsHelp(Surface):
     def set_problem(self, problem: Problem) -> None:
         """Shows another problem; a typed passphrase stays."""
         self._title.setText(title(problem))
-        self._text.setText(sentences(problem))
+        self._text.setText(_facts(problem))
 
     def _file_line(self) -> QHBoxLayout:
         theme, line = self._theme, row()
@@ -163,3 +164,8 @@ class SecretsHelp(Surface):
     def _on_sure(self) -> None:
         self._show_question(False)
         self.chosen.emit(self._wanted, "")
+
+
+def _facts(problem: Problem) -> str:
+    """Returns what happened, without what to do: the buttons below it do that."""
+    return sentences(Problem("", problem.message))

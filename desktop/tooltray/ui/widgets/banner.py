@@ -65,6 +65,7 @@ class NoticeDetails(QWidget):
             lines.addWidget(words)
         if content is not None:
             lines.addWidget(content)
+            content.setFocus()  # the first key that is typed goes to what the content asks for
         self.setFixedWidth(min(WIDEST, line.width() - 2 * 24))
 
     def open(self) -> None:
