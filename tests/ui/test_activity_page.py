@@ -380,7 +380,8 @@ async def test_what_is_not_kept_is_said_with_the_button_that_keeps_it(theme: The
 async def test_a_call_opened_shows_the_change_that_the_user_was_shown_and_its_target_in_full(theme: Theme) -> None:
     path = "/srv/" + "folder/" * 80 + "a.md"
     made = entry(1, published="fs_write_file", touched=path, has_contents=True)
-    async with Desk(engine([made, replace(made, id=2, has_contents=False)]), theme) as desk:
+    bare = replace(made, id=2, has_contents=False)
+    async with Desk(engine([made, bare, replace(bare, id=3)]), theme) as desk:
         shown = ActivityDetails(made, ActivityTimes(), arguments="{}", result="{}", allowed_by="person", diff=("-old", "+new"))
         written(desk).details[1] = shown
         details = await details_of(desk, 1)
@@ -388,11 +389,14 @@ async def test_a_call_opened_shows_the_change_that_the_user_was_shown_and_its_ta
         assert isinstance(change, DiffView)
         assert (change.toPlainText(), change.accessibleName()) == ("- old\n+ new", "The change that you were shown")
         assert path in words(details)
-        bare = replace(made, id=2, has_contents=False)
         written(desk).details[2] = replace(shown, arguments="", result="", diff=(), entry=bare)
         details = await details_of(desk, 2)
         assert "Not recorded, nor is the change that you were shown." in words(details)
         assert control(details, "Record for 1 hour")
+        written(desk).details[3] = replace(shown, arguments="", result="", entry=replace(bare, id=3))
+        details = await details_of(desk, 3)
+        assert "Not recorded, but for the change that you were shown" in words(details)
+        assert details.findChild(DiffView)
 
 
 async def test_a_call_that_the_user_made_in_try_says_so(theme: Theme) -> None:

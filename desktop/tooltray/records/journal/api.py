@@ -84,7 +84,8 @@ class ActivityApi:
             raise NotFound(
                 Phrase("Entry {id} not found in the journal", id=id), Phrase("entries are deleted after some time, or were cleared")
             )
-        return found if current_asker().is_window else msgspec.structs.replace(found, diff=())
+        diff = (found.diff or self._journal.shown_change(found.entry.id)) if current_asker().is_window else ()
+        return msgspec.structs.replace(found, diff=diff)
 
     async def get_activity_series(self, filter: ActivityFilter | None = None, bars: int = 96) -> list[ActivityPoint]:
         """Returns the calls of equal periods, the earliest first.
@@ -164,6 +165,7 @@ class ActivityApi:
         """
         await confirm_widening(Phrase("Emptying the journal"))
         await self._journal.do(JournalFile.clear)
+        self._journal.forget_changes()
         self._bus.publish(ActivityWritten(0))
 
     @verb(trusted=always)

@@ -74,15 +74,21 @@ class EntryMaker:
             *self._trace(event),
             self._text(timings.id, LONGEST_NAME) if timings and event.kind == CALL else "",
         )
-        return NewEntry(values, contents)
+        return NewEntry(values, contents, "" if contents else self._change(event)[0])
 
     def _contents(self, event: JournalEvent) -> Contents:
         arguments, is_cut = masked_json(arguments_of(event.params), self._mask)
         result, is_result_cut = masked_json(event.reply, self._mask)
         is_left_out = bool(event.argument_bytes and not event.params)
-        lines = "\n".join(event.timings.diff) if event.timings else ""
-        diff, is_diff_cut = _cut(self._mask.text(lines, len(lines)))
+        diff, is_diff_cut = self._change(event)
         return Contents(arguments, result, is_cut or is_result_cut or is_left_out or is_diff_cut, diff)
+
+    def _change(self, event: JournalEvent) -> tuple[str, bool]:
+        """Returns the lines of the change that the user was shown, masked, and whether some are left out."""
+        if not (event.timings and event.timings.diff):
+            return "", False
+        lines = "\n".join(event.timings.diff)
+        return _cut(self._mask.text(lines, len(lines)))
 
     def _trace(self, event: JournalEvent) -> tuple[str, str]:
         """Returns the trace's id, and the client's trace context as JSON."""

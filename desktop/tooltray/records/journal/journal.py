@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,6 +42,7 @@ PRUNE_PAUSE_S = 0.02  # between two slices of entries that are removed
 SLICE = 16  # entries made in one go, about 0.5 ms; the loop must not wait longer for Python's lock
 PAUSE_S = 0.0002  # between two slices, so that the loop really gets the lock
 CLOSE_TIMEOUT_S = 3.0
+MOST_CHANGES = 20  # in memory; 5 MB at most (LARGEST_BYTES), as a rule a few kB
 CANNOT_WRITE = Phrase("The journal cannot be written")
 NEWER = Phrase("it is of a newer version of Tooltray, and stays as it is")
 
@@ -110,10 +111,22 @@ class Journal:
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="tooltray-journal", daemon=True)
         self._file: JournalFile | None = None
+        self._changes: dict[int, str] = {}  # that the user was shown, by the id of the entry; of the last MOST_CHANGES calls
         self._overflowed = self._refused = self._told = 0  # lost entries: counted by the loop, by the thread; and reported in the journal
         self._damage: Problem | None = None
         self._refusal: Problem | None = None
         self._loop: asyncio.AbstractEventLoop
+
+    def shown_change(self, id: int) -> tuple[str, ...]:
+        """Returns the lines of the change that the user was shown for a call that is not recorded; empty where there was none, or if it
+        was too long ago.
+        """
+        change = self._changes.get(id)
+        return tuple(change.split("\n")) if change else ()
+
+    def forget_changes(self) -> None:
+        """Drops the changes that users were shown."""
+        self._changes.clear()
 
     @property
     def lost(self) -> int:
@@ -259,13 +272,20 @@ class Journal:
             return
         missing = self.lost - self._told
         try:
-            last = self._opened().write([*entries, *([self._maker.entry(self._missing(missing))] if missing else [])])
+            written = [*entries, *([self._maker.entry(self._missing(missing))] if missing else [])]
+            last = self._opened().write(written)
         except FAILURES as error:
             self._fail(error, len(entries))
         else:
             self._told += missing
             self._refusal = None
+            self._keep_changes(written, last)
             self._tell(ActivityWritten(last))
+
+    def _keep_changes(self, entries: Sequence[NewEntry], last: int) -> None:
+        self._changes.update((id, entry.change) for id, entry in enumerate(entries, last - len(entries) + 1) if entry.change)
+        while len(self._changes) > MOST_CHANGES:
+            del self._changes[next(iter(self._changes))]
 
     def _missing(self, count: int) -> JournalEvent:
         """Returns the event that reports lost entries."""
@@ -329,6 +349,7 @@ class Journal:
         if self._file:
             self._file.close()
         self._file = None
+        self._changes.clear()  # another file counts its entries from 1
 
     def _end(self) -> None:
         self._release()  # the writer closes the file last, so that SQLite removes its files beside it

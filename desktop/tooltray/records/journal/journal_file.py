@@ -85,10 +85,16 @@ class Contents(msgspec.Struct, frozen=True):
 
 
 class NewEntry(msgspec.Struct, frozen=True):
-    """An entry as it is written. `values`: of COLUMNS, with names instead of their numbers."""
+    """An entry as it is written.
+
+    Attributes:
+        values: of COLUMNS, with names instead of their numbers.
+        change: of an entry without contents, the lines of the change that the user was shown, masked; stays in memory.
+    """
 
     values: Sequence[object]
     contents: Contents | None = None
+    change: str = ""
 
 
 def _batches(entries: Sequence[NewEntry]) -> Iterator[Sequence[NewEntry]]:

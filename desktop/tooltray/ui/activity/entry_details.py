@@ -163,12 +163,12 @@ class EntryDetails(DetailsPane):
 
     def _add_contents(self) -> None:
         details = self.shown
-        if not (details.arguments or details.result):
-            self.add_section(tr("Arguments and result"), KeepContents(self._context, details, self._recorded_until))
-            return
         if details.diff:
             name = tr("The change that you were shown")
             self.add_section(name, DiffView(self._theme, details.diff, name, width=CHANGE_WIDTH))
+        if not (details.arguments or details.result):
+            self.add_section(tr("Arguments and result"), KeepContents(self._context, details, self._recorded_until))
+            return
         if details.is_cut:
             self.body.addSpacing(8)
             text = tr("It was longer than what is kept of a call; the rest is not there any more.")

@@ -95,6 +95,8 @@ def _missing(details: ActivityDetails, *, is_on: bool) -> str:
         return tr("They were kept, and were removed after some days.")
     if is_on:
         return tr("Not recorded. This call was made before recording began.")
+    if details.diff:
+        return tr("Not recorded, but for the change that you were shown, which is kept until Tooltray ends.")
     if details.allowed_by in OF_USER or (details.entry.outcome == "refused" and details.times.person_s is not None):
         return tr("Not recorded, nor is the change that you were shown. Tooltray saves only one line for each call.")
     return tr("Not recorded. Tooltray saves only one line for each call.")

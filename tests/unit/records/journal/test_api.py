@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import sqlite3
 import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntr
 from tooltray.protocol.sessions.exchange import CallTimings
 from tooltray.records.audit_trail import AuditTrail, Decision
 from tooltray.records.journal.api import ActivityApi, write_entries
+from tooltray.records.journal.journal import MOST_CHANGES
 from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.log.call_stats import CallsUnderWay
 
@@ -67,9 +69,10 @@ class Window(Person):
     is_window = True
 
 
-async def test_the_lines_of_a_file_that_a_call_would_have_changed_are_for_the_window_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_recorded", [True, False])
+async def test_the_lines_of_a_file_that_a_call_would_have_changed_are_for_the_window_alone(tmp_path: Path, is_recorded: bool) -> None:
     async with running_journal(tmp_path / "activity.db") as here:
-        here.wanted = ActivitySettings(contents=True)
+        here.wanted = ActivitySettings(contents=is_recorded)
         timings = CallTimings()
         timings.diff = ("-a", "+b")
         here.happened(call(timings=timings))
@@ -80,6 +83,23 @@ async def test_the_lines_of_a_file_that_a_call_would_have_changed_are_for_the_wi
             assert (await api.get_activity_entry(1)).diff == ("-a", "+b")
         with asked_by(PERSON):
             assert (await api.get_activity_entry(1)).diff == ()
+        with sqlite3.connect(here.path) as database:
+            assert database.execute("SELECT count(*) FROM contents").fetchone() == (int(is_recorded),)
+
+
+async def test_of_calls_that_are_not_recorded_the_last_changes_are_kept_until_the_journal_is_emptied(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, here):
+        for number in range(MOST_CHANGES + 1):
+            timings = CallTimings()
+            timings.diff = (f"+{number}",)
+            here.happened(call(timings=timings))
+        newest = (await here.rows())[0].entry.id
+        with asked_by(Window()):
+            found = [(await api.get_activity_entry(newest - ago)).diff for ago in (0, MOST_CHANGES - 1, MOST_CHANGES)]
+            assert found == [(f"+{MOST_CHANGES}",), ("+1",), ()]
+            await api.clear_activity()
+            await api.undo_clear_activity()
+            assert (await api.get_activity_entry(newest)).diff == ()
 
 
 async def test_the_last_calls_are_shown_as_clients_called_them(tmp_path: Path) -> None:

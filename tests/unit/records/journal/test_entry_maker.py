@@ -137,8 +137,9 @@ def test_the_change_that_the_user_was_shown_is_kept_with_the_contents_masked_and
     timings = CallTimings()
     timings.diff = (f"-key {SECRET}", "+key b")
     event = call(arguments={}, result={}, timings=timings)
-    assert made(event).contents is None
+    assert (made(event).contents, made(event).change) == (None, "-key ***\n+key b")
     assert made(event, contents=True).contents == Contents("{}", "{}", False, "-key ***\n+key b")
+    assert made(event, contents=True).change == ""
     timings.diff = ("+" + "x" * LARGEST_BYTES,)
     kept = made(event, contents=True).contents
     assert kept
