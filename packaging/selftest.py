@@ -8,7 +8,6 @@ Runs as root, with the Python of .venv. mmdebstrap makes the Debian, which has n
 works in it. Programs started there have a process namespace and a folder of their own, which are removed afterwards.
 """
 
-import ast
 import hashlib
 import json
 import os
@@ -19,28 +18,24 @@ import sys
 import tempfile
 import threading
 import time
-import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "packaging"))
 
+import complete  # noqa: E402
+from complete import Failed  # noqa: E402
 from tests.fakes.status_notifier import Panel  # noqa: E402
 
-DESKTOP, DIST, LINUX = ROOT / "desktop", ROOT / "dist", ROOT / "packaging" / "linux"
-FROZEN = ROOT / "build" / "package" / "tooltray"
-NOT_FROZEN = {"copilot", "tooltray.records.telemetry.otlp_sender"}  # of the extras that only a Python package can have
+DIST, LINUX = ROOT / "dist", ROOT / "packaging" / "linux"
 INSTALLERS = ROOT / ".cache" / "installers" / "bin"
 SUITES = ("bookworm", "trixie")
 WITHIN_S = 900
 LOOK_EVERY_S = 0.2
 AT_ONCE = 2  # parts: they wait for the disk and for an index as much as they work
-
-
-class Failed(Exception):
-    """What a package should do and does not."""
 
 
 def run(*command: str | Path, **environ: str) -> None:
@@ -69,94 +64,7 @@ def make_twice(place: Path) -> None:
 
 
 def check_complete(_: Path) -> None:
-    """The frozen program imports every module of ours and what they import, and what servers inside it may import; it reads every resource
-    as it is in the checkout, and counts tokens. The bridge and the launcher, which run no self-test, have their modules.
-    """
-    compare(json.loads(run_frozen("tooltray.app.self_test", "\n".join(modules_to_import()))))
-    for program, package in (("tooltray-bridge", "tooltray_bridge"), ("tooltray-confine", "tooltray_confine")):
-        if missing := missing_in(FROZEN / program, modules_to_import(package)):
-            raise Failed(f"not in {program}: {missing}")
-    if (counted := run_frozen("tooltray.catalogue.token_counts", '["hello world"]')) != "[2]":
-        raise Failed(f"tokens of 'hello world': {counted}")
-
-
-def compare(found: Mapping[str, Mapping[str, str]]) -> None:
-    """Compares what the program's self-test has written with the checkout.
-
-    Raises:
-        Failed: a module cannot be imported, or a resource is missing or another one.
-    """
-    resources = ROOT / "resources"
-    wanted = {path.relative_to(resources).as_posix(): digest(path) for path in resources.rglob("*") if path.is_file()}
-    if wrong := [*found["failed"].items(), *(wanted.items() - found["resources"].items())]:
-        raise Failed(f"not in the program, or broken there: {wrong}")
-
-
-def missing_in(program: Path, modules: Iterable[str]) -> list[str]:
-    """Returns the modules that a frozen program has neither in its own archive nor in its interpreter nor beside it."""
-    content = program.read_bytes()
-    with zipfile.ZipFile(FROZEN / "_internal" / "base_library.zip") as library:
-        beside = {name.rpartition(".")[0].removesuffix("/__init__").replace("/", ".") for name in library.namelist()}
-    beside |= {file.name.partition(".")[0] for file in FROZEN.glob("_internal/**/*.so")} | {*sys.builtin_module_names}
-    return [name for name in modules if name not in beside and not any(each in content for each in in_archive(name.encode()))]
-
-
-def in_archive(name: bytes) -> tuple[bytes, bytes]:
-    """Returns how PyInstaller's two tables of contents have a module: marshalled behind its length; behind its type, with a zero byte."""
-    return bytes([len(name)]) + name, b"m" + name + b"\0"
-
-
-def modules_to_import(*packages: str) -> list[str]:
-    """Returns the modules of packages of ours, and those that they import anywhere, also late, in functions; without packages, those of the
-    app.
-    """
-    files = [
-        path
-        for name in packages or ("tooltray", "tooltray_watch")
-        for path in sorted(DESKTOP.glob(f"{name}/**/*.py"))
-        if not is_for_others(path)
-    ]
-    found = {module_of(file) for file in files if file.name != "__main__.py"}
-    return sorted(found.union(*map(imported_by, files)) - NOT_FROZEN)
-
-
-def module_of(file: Path) -> str:
-    return ".".join(file.relative_to(DESKTOP).with_suffix("").parts).removesuffix(".__init__")
-
-
-def imported_by(file: Path) -> set[str]:
-    """Returns the modules that a file imports on this system, wherever in it; not those of blocks for other systems or type checkers."""
-    found = set[str]()
-    ahead: list[ast.AST] = [ast.parse(file.read_text())]
-    while ahead:
-        node = ahead.pop()
-        if isinstance(node, ast.Import):
-            found.update(each.name for each in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            found.add(node.module or "")
-        elif isinstance(node, ast.If) and (branch := branch_here(ast.unparse(node.test))) is not None:
-            ahead.extend(node.body if branch else node.orelse)
-        else:
-            ahead.extend(ast.iter_child_nodes(node))
-    return found
-
-
-def branch_here(test: str) -> bool | None:
-    """Returns which branch of an `if` is for this system; None if the test is about something else."""
-    if test == "TYPE_CHECKING":
-        return False
-    is_equal = re.fullmatch(r"sys\.platform (==|!=) '(\w+)'", test)
-    return (is_equal[2] == sys.platform) == (is_equal[1] == "==") if is_equal else None
-
-
-def is_for_others(file: Path) -> bool:
-    """Whether a module is for other systems, or one that a frozen app does not have."""
-    return "win32" in file.parts or file.stem.endswith(("_windows", "_macos")) or module_of(file) in NOT_FROZEN
-
-
-def run_frozen(module: str, given: str) -> str:
-    command = [FROZEN / "tooltray", "run-module", module]
-    return subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
+    complete.check(ROOT / "build" / "package" / "tooltray")
 
 
 def digest(file: Path) -> str:
@@ -231,7 +139,7 @@ def try_in(suite: str, place: Path) -> None:
     shutil.copy(archive, folder / "archive.tar.gz")
     shutil.copy(LINUX / "in_debian.sh", folder)
     newer(deb, folder / "newer.deb")
-    (folder / "modules").write_text("\n".join(modules_to_import()))
+    (folder / "modules").write_text("\n".join(complete.modules_to_import()))
     apart = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
     work = f"mount --bind /dev {root}/dev && exec chroot {root} /packages/in_debian.sh /packages unix:path=/tmp/panel/bus"
     with Panel(session) as panel:
@@ -241,7 +149,7 @@ def try_in(suite: str, place: Path) -> None:
         if code := working.wait(WITHIN_S):
             raise Failed(f"exit code {code} in {suite}")
         icons.join()
-    compare(json.loads((folder / "self-test.json").read_text()))
+    complete.compare(json.loads((folder / "self-test.json").read_text()))
     if len(icons.menus) < 2:  # of the first desktop, and of the one that took over after the upgrade
         raise Failed(f"tray icons with a menu that ends in Quit: {icons.menus}")
 

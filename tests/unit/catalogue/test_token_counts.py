@@ -58,7 +58,9 @@ def test_no_text_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.expected_warnings("tokens are estimated")
 @pytest.mark.parametrize("program", ["exit 1", "echo no JSON"])
-def test_without_a_tokenizer_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_tokenizer_nothing_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, caplog: pytest.LogCaptureFixture
+) -> None:
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{program}\n")
     python.chmod(0o700)
