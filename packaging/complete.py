@@ -92,7 +92,8 @@ def modules_to_import(*packages: str, platform: str = sys.platform) -> list[str]
     found = {module_of(file) for file in files if file.name != "__main__.py"}
     others = set[str]().union(*(imported_by(file, platform) for file in files))
     if platform != "linux":  # what only some systems have is also imported in functions that are not called on others
-        others = {name for name in others if name.partition(".")[0] not in {*sys.stdlib_module_names, *LINUX_ONLY}} - LINUX_ONLY
+        rest = {*sys.stdlib_module_names, *LINUX_ONLY}
+        others = {name for name in others - LINUX_ONLY if name.partition(".")[0] not in rest and not name.startswith("_")}
     return sorted((found | others) - NOT_FROZEN)
 
 
