@@ -175,10 +175,10 @@ def icon(size: int, place: Path) -> None:
 
 def make_deb(frozen: Path) -> Path:
     tree, share = BUILD / "deb", BUILD / "deb" / "usr" / "share"
-    with_kind(frozen, tree / "usr/lib/tooltray", "deb")
+    with_kind(frozen, tree / "usr/lib/tooltray/package", "deb")
     (tree / "usr/bin").mkdir()
     for name in ("tooltray", "tooltray-bridge"):
-        (tree / "usr/bin" / name).symlink_to(f"../lib/tooltray/{name}")
+        (tree / "usr/bin" / name).symlink_to(f"../lib/tooltray/current/{name}")  # `current` is made by postinst
     put(LINUX / "tooltray.desktop", share / "applications/tooltray.desktop")
     put(ROOT / "resources/icons/tooltray.svg", share / "icons/hicolor/scalable/apps/tooltray.svg")
     for size in (48, 128):
@@ -193,6 +193,8 @@ def make_deb(frozen: Path) -> Path:
     size_kb = sum(path.lstat().st_size for path in tree.rglob("*") if not path.is_dir()) // 1024
     architecture = run("dpkg", "--print-architecture").strip()
     write(tree / "DEBIAN/control", debian.control(VERSION, architecture, size_kb))
+    for script in ("postinst", "prerm", "postrm"):
+        put(LINUX / "debian" / script, tree / "DEBIAN" / script)
     settle(tree)
     deb = DIST / f"tooltray_{VERSION}_{architecture}.deb"
     run("dpkg-deb", "--root-owner-group", "-Zxz", "-z9", "--build", str(tree), str(deb), SOURCE_DATE_EPOCH=str(epoch()))

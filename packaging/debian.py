@@ -68,7 +68,7 @@ Upstream-Name: Tooltray
 Comment: The programs carry these parts, each under its own licence:
 {listed}
  .
- The texts of all of them are in /usr/lib/tooltray/LICENCES.txt, and these
+ The texts of all of them are in /usr/lib/tooltray/current/LICENCES.txt, and these
  in Debian's own place, too:
 {places}
 

@@ -24,7 +24,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "packaging"))
 
+import complete  # noqa: E402
+from complete import Failed  # noqa: E402
 from tests.fakes.status_notifier import Panel  # noqa: E402
 
 DIST, LINUX = ROOT / "dist", ROOT / "packaging" / "linux"
@@ -33,10 +36,6 @@ SUITES = ("bookworm", "trixie")
 WITHIN_S = 900
 LOOK_EVERY_S = 0.2
 AT_ONCE = 2  # parts: they wait for the disk and for an index as much as they work
-
-
-class Failed(Exception):
-    """What a package should do and does not."""
 
 
 def run(*command: str | Path, **environ: str) -> None:
@@ -65,28 +64,7 @@ def make_twice(place: Path) -> None:
 
 
 def check_complete(_: Path) -> None:
-    """The frozen program imports every module of ours, reads every resource as it is in the checkout, and counts tokens."""
-    desktop, resources = ROOT / "desktop", ROOT / "resources"
-    files = [
-        path.relative_to(desktop).with_suffix("") for name in ("tooltray", "tooltray_watch") for path in desktop.glob(f"{name}/**/*.py")
-    ]
-    modules = [".".join(file.parts).removesuffix(".__init__") for file in files if file.name != "__main__" and not is_for_others(file)]
-    found = json.loads(run_frozen("tooltray.app.self_test", "\n".join(modules)))
-    wanted = {path.relative_to(resources).as_posix(): digest(path) for path in resources.rglob("*") if path.is_file()}
-    if wrong := [*found["failed"].items(), *(wanted.items() - found["resources"].items())]:
-        raise Failed(f"not in the frozen program, or broken there: {wrong}")
-    if (counted := run_frozen("tooltray.catalogue.token_counts", '["hello world"]')) != "[2]":
-        raise Failed(f"tokens of 'hello world': {counted}")
-
-
-def is_for_others(file: Path) -> bool:
-    """Whether a module is for Windows, or for the extra `otlp`, which a frozen app does not have."""
-    return "win32" in file.parts or file.name.endswith("_windows") or file.name == "otlp_sender"
-
-
-def run_frozen(module: str, given: str) -> str:
-    command = [ROOT / "build" / "package" / "tooltray" / "tooltray", "run-module", module]
-    return subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
+    complete.check(ROOT / "build" / "package" / "tooltray")
 
 
 def digest(file: Path) -> str:
@@ -161,6 +139,7 @@ def try_in(suite: str, place: Path) -> None:
     shutil.copy(archive, folder / "archive.tar.gz")
     shutil.copy(LINUX / "in_debian.sh", folder)
     newer(deb, folder / "newer.deb")
+    (folder / "modules").write_text("\n".join(complete.modules_to_import()))
     apart = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
     work = f"mount --bind /dev {root}/dev && exec chroot {root} /packages/in_debian.sh /packages unix:path=/tmp/panel/bus"
     with Panel(session) as panel:
@@ -170,6 +149,7 @@ def try_in(suite: str, place: Path) -> None:
         if code := working.wait(WITHIN_S):
             raise Failed(f"exit code {code} in {suite}")
         icons.join()
+    complete.compare(json.loads((folder / "self-test.json").read_text()))
     if len(icons.menus) < 2:  # of the first desktop, and of the one that took over after the upgrade
         raise Failed(f"tray icons with a menu that ends in Quit: {icons.menus}")
 

@@ -19,7 +19,7 @@ make_python() {
     mv "$tmp/data/cp313" "$root/python"
     rm -rf "$tmp"
     rm -f "$root/python/_wmi.pyd"  # Wine 8 has no propsys.VariantToString; Python does without
-    printf 'python313.zip\r\n.\r\n..\\site\r\n..\\..\\..\\desktop\r\n..\\..\\..\r\nimport site\r\n' >"$root/python/python313._pth"
+    printf 'python313.zip\r\n.\r\n..\\site\r\n..\\site\\win32\r\n..\\site\\win32\\lib\r\n..\\..\\..\\desktop\r\n..\\..\\..\r\nimport site\r\n' >"$root/python/python313._pth"
 }
 
 make_site() {

@@ -23,11 +23,14 @@ AGAIN_AFTER_S = 0.5  # when a hub exited because of another one, which is not re
 OTHER_HUB_CODES = (0, 3)  # a desktop has raised another's window; another hub holds the lock
 LAST_WORDS_BYTES = 1 << 16
 MESSAGE_CHARACTERS = 300  # of a hub's last line: a sentence, not a page
-START_LOCK, HOMES_JSON, DESKTOP_JSON = (
+START_LOCK, HOMES_JSON, DESKTOP_JSON, REMOVED = (
     "run/start.lock",
     "homes.json",
     "run/desktop.json",
+    "removed",
 )  # in a home; as in tooltray/foundation/home/home.py
+CURRENT = "current"  # the link beside the versions' folders; as in tooltray/foundation/programs.py
+HOW_TO_GO_ON = "Remove its entry from this AI client, or start Tooltray again"
 SERVE = ["serve", "--started-by-bridge"]
 BACKGROUND = "--background"  # the start of an AI client is not a reason to open a window
 
@@ -80,8 +83,26 @@ def _read_json(path: str) -> object:
 def program() -> list[str]:
     """Returns the command `tooltray` that belongs to this bridge."""
     if getattr(sys, "frozen", False):
-        return [os.path.join(os.path.dirname(sys.executable), "tooltray" + os.path.splitext(sys.executable)[1])]
+        folder, bridge = os.path.split(sys.executable)
+        current = os.path.join(os.path.dirname(folder), CURRENT)  # this bridge may belong to an older version, or to a removed one
+        return [os.path.join(current if os.path.islink(current) else folder, "tooltray" + os.path.splitext(bridge)[1])]
     return [sys.executable, "-I", "-m", "tooltray"]
+
+
+def removed(home: str) -> str:
+    """Returns why no bridge may start a hub: the user has uninstalled Tooltray, and neither started nor installed it since; empty if not.
+
+    Args:
+        home: the home, in which an uninstall leaves a mark.
+    """
+    mark = os.path.join(home, REMOVED)
+    own = sys.executable if getattr(sys, "frozen", False) else __file__
+    try:
+        if os.stat(mark).st_mtime < os.stat(own).st_ctime:
+            return ""
+    except OSError:
+        return ""
+    return f"Tooltray was removed: {mark} tells when. {HOW_TO_GO_ON}"
 
 
 class HubStart:
@@ -116,7 +137,11 @@ class HubStart:
     def step(self) -> str:
         """Takes the next step; returns why no hub can be started, empty while the attempt continues."""
         if self._is_restart and not os.path.isdir(self._home):
-            return f"Tooltray was removed: {self._home} is gone. Remove its entry from this AI client, or start Tooltray again"
+            return f"Tooltray was removed: {self._home} is gone. {HOW_TO_GO_ON}"
+        if reason := removed(self._home):
+            return reason
+        if not os.path.exists(self._commands[0][0][0]):
+            return f"Tooltray was removed: {self._commands[0][0][0]} is gone. {HOW_TO_GO_ON}"
         if monotonic() >= self._give_up_at:
             return f"Tooltray was not ready within {START_WITHIN_S:.0f} s. To see why, run in a terminal: {self._command_line()}"
         try:

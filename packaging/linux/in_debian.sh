@@ -1,6 +1,7 @@
 #!/bin/sh
 # What packaging/selftest.py does inside a bare Debian, as root: install, use, upgrade, remove. Says what failed, and stops there.
-# Usage: in_debian.sh FOLDER BUS   with tooltray.deb, newer.deb, archive.tar.gz; and the D-Bus address of a session with a tray
+# Usage: in_debian.sh FOLDER BUS   with tooltray.deb, newer.deb, archive.tar.gz, modules; and the D-Bus address of a session with a tray.
+# Leaves in FOLDER what the program's self-test found: self-test.json
 set -eu
 folder=$1 bus=$2
 HOME=~root
@@ -56,7 +57,8 @@ while IFS= read -r line; do
     id=${line#*'"id":'} id=${id%%[,\}]*}
     case $line in
     *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"ssl","version":"1"}}' ;;
-    *'"tools/list"'*) result='{"tools":[{"name":"openssl","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}' ;;
+    *'"tools/list"'*) result='{"tools":[{"name":"openssl","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"slow","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}' ;;
+    *'"tools/call"'*'"slow"'*) sleep 300 ;;
     *'"tools/call"'*) result='{"content":[{"type":"text","text":"'"$(openssl version 2>&1 | tr -d '"\\') in ${LD_LIBRARY_PATH:-no folder}"'"}]}' ;;
     *'"id"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"Method not found"}}' && continue ;;
     *) continue ;;
@@ -65,6 +67,9 @@ while IFS= read -r line; do
 done
 SERVER
 chmod +x /usr/local/bin/ssl-server
+
+echo "each module is imported, each resource read"
+tooltray run-module tooltray.app.self_test <"$folder/modules" >"$folder/self-test.json"
 
 echo "the hub alone, a server, a call through the one path"
 tooltray serve >/tmp/serve 2>&1 &
@@ -80,7 +85,7 @@ tooltray stop >/dev/null
 echo "the desktop on a screen, started as at login; an upgrade while a client is connected"
 is_in "does not start" "$(tooltray autostart status)"
 is_in "starts when you log in" "$(tooltray autostart on)"
-is_in "Exec=/usr/lib/tooltray/tooltray --background" "$(cat "$login")"
+is_in "Exec=/usr/lib/tooltray/current/tooltray --background" "$(cat "$login")"
 DBUS_SESSION_BUS_ADDRESS=$bus xvfb-run -a sh -c "exec $(sed -n 's/^Exec=//p' "$login")" >/tmp/desktop 2>&1 &
 until_is_in "is running (desktop" tooltray status
 mkfifo /tmp/calls
@@ -103,15 +108,52 @@ for package in newer.deb tooltray.deb newer.deb; do # the second is a downgrade
     until_is_in '"id":"call '"$number"'","result"' cat /tmp/held
 done
 until_is_in '"text":"OpenSSL ' ask
+versions=$(cd /usr/lib/tooltray && echo [0-9]*) # of the first one runs the bridge, of the second a hub ran while the third was installed
+[ "$versions" = "0.1.0+newer-2 0.1.0-1 0.1.0-2" ] || fail "other versions are kept: $versions"
 exec 3>&-
 wait $client || fail "the bridge that was connected has not ended in order"
 tooltray stop >/dev/null || true
 until_is_in none none_runs
+
+echo "an upgrade while the window is open: it goes on with the files of its own version"
+DBUS_SESSION_BUS_ADDRESS=$bus xvfb-run -a tooltray >/tmp/desktop 2>&1 &
+until_is_in "is running (desktop" tooltray status
+old=$(hub_pid) own=$(readlink "/proc/$(hub_pid)/exe")
+apt-get -qq install --yes --no-install-recommends --allow-downgrades "$folder/tooltray.deb" >/dev/null 2>&1 || fail "tooltray.deb cannot be installed"
+sleep 25 # a hub without a window would have left by now
+[ "$(hub_pid)" = "$old" ] || fail "the hub with the open window has left"
+[ "/proc/$old/exe" -ef "$own" ] || fail "the files of the hub that runs are gone: $own"
+[ ! "$own" -ef /usr/lib/tooltray/current/tooltray ] || fail "there is no newer version"
+for verb in $(tooltray api | sed -n 's/^\(get_[a-z_]*\) .*/\1/p'); do # what they need is imported now
+    timeout 20 tooltray api "$verb" >/dev/null 2>&1 || true          # some miss arguments
+done
+! grep -hE "zlib.error|ImportError|ModuleNotFoundError|FileNotFoundError" -r "$HOME/.tooltray/logs" || fail "files of another version were read"
+
+echo "removed while the window is open and a client calls: all ends in order, the bridge answers and starts nothing"
+mkfifo /tmp/more
+env -i HOME="$HOME" "$bridge" --server ssl </tmp/more >/tmp/held2 &
+client=$!
+exec 3>/tmp/more
+printf '%s\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n' "$initialize" >&3
+echo '{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"slow"}}' >&3
+until_is_in sleep sh -c 'cat /proc/[0-9]*/comm'
 is_in "starts when you log in" "$(tooltray autostart status)"
 is_in "does not start" "$(tooltray autostart off)"
+said=$(apt-get -qq purge --yes tooltray 2>&1) || fail "the package cannot be removed: $said"
+case $said in *"not empty"*) fail "$said" ;; esac
+until_is_in '"id":"slow","error"' cat /tmp/held2
+echo '{"jsonrpc":"2.0","id":"after","method":"tools/call","params":{"name":"openssl"}}' >&3
+until_is_in '"id":"after","error"' cat /tmp/held2
+until_is_in 'Tooltray was removed' cat /tmp/held2
+case $(processes | grep -v /tooltray-bridge) in ?*) fail "runs after the removal: $(processes)" ;; esac
+[ ! -e "$HOME/.tooltray/run/hub.json" ] || fail "the hub has not ended in order"
+exec 3>&-
+code=0
+wait $client || code=$?
+[ $code = 1 ] || fail "the bridge of the removed program has ended with $code" # 1: no hub was to be had
+until_is_in none none_runs
 
-echo "removed and purged: nothing left but the home"
-apt-get -qq purge --yes tooltray >/dev/null 2>&1
+echo "nothing left but the home"
 [ ! -e /usr/lib/tooltray ] && [ ! -e /usr/bin/tooltray ] || fail "programs are left"
 left=$(find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path "$folder" \) -prune -o -iname '*tooltray*' ! -path "$HOME/.tooltray*" -print)
 [ -z "$left" ] || fail "left: $left"

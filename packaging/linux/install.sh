@@ -10,10 +10,27 @@ bin=$HOME/.local/bin
 
 shared="bash-completion/completions/tooltray zsh/site-functions/_tooltray fish/vendor_completions.d/tooltray.fish
 man/man1/tooltray.1 man/man1/tooltray-bridge.1"  # completions and manual pages
+guardians() { # of the hubs that run from here
+    for entry in /proc/[0-9]*; do
+        case $(readlink "$entry/exe" || true) in "$programs"/*/tooltray) ;; *) continue ;; esac
+        [ "$(cat "$entry/comm")" != tooltray-guard ] || echo "${entry#/proc/}"
+    done 2>/dev/null
+}
 links() { for name in tooltray tooltray-bridge; do echo "$bin/$name"; done; }
 
 if [ "${1:-}" = --uninstall ]; then
-    [ ! -x "$programs/current/tooltray" ] || "$programs/current/tooltray" stop >/dev/null 2>&1 || true
+    if [ -L "$programs/current" ]; then
+        ln -sfn removed "$programs/.current"
+        mv -T "$programs/.current" "$programs/current" # from here on no bridge finds a program to start
+    fi
+    guardians | xargs -r kill 2>/dev/null || true # each ends its window, hub and servers, in this order
+    left=175
+    while [ $left -gt 0 ] && [ -n "$(guardians)" ]; do
+        left=$((left - 1))
+        sleep 0.2
+    done
+    rm -f "$HOME/.tooltray/removed" # nothing is left that this mark of `tooltray uninstall` could hold back
+    rmdir "$HOME/.tooltray" 2>/dev/null || true
     links | while IFS= read -r link; do [ ! -L "$link" ] || rm "$link"; done
     rm -rf "$programs"
     login=${XDG_CONFIG_HOME:-$HOME/.config}/autostart/tooltray.desktop

@@ -12,6 +12,10 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "packaging"))
+
+import complete  # noqa: E402
+
 ON_WINDOWS = sys.platform == "win32"
 DIST = ROOT / "dist" if ON_WINDOWS else ROOT / "dist" / "windows"
 PYTHON = [sys.executable] if ON_WINDOWS else [str(ROOT / "scripts" / "windows_python.sh")]
@@ -27,6 +31,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(portable) as archive:
             archive.extractall(folder)
+        try:
+            complete.check(Path(folder, "Tooltray"), "win32")
+        except complete.Failed as failure:
+            sys.stderr.write(f"FAILED: {failure}\n")
+            return 1
         environ = {**os.environ, "TOOLTRAY_PROGRAMS": windows_path(Path(folder, "Tooltray")), "TOOLTRAY_SETUP": windows_path(setup)}
         done = subprocess.run([*PYTHON, *PYTEST, *quick], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True, check=False)
     sys.stdout.write(done.stdout)

@@ -137,6 +137,9 @@ Section "Uninstall"
     ReadRegStr $2 HKCU "${KEY}" "DisplayVersion"
     ${If} $Purges == 1
         nsExec::Exec '"$INSTDIR\$2\tooltray.exe" uninstall --yes'
+        ReadEnvStr $3 USERPROFILE ; the mark that keeps AI clients from starting Tooltray: nothing is left that they could start
+        Delete "$3\.tooltray\removed"
+        RMDir "$3\.tooltray"
     ${Else}
         nsExec::Exec '"$INSTDIR\$2\tooltray.exe" stop'
     ${EndIf}

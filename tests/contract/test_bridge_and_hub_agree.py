@@ -106,10 +106,11 @@ def test_both_trust_the_same_folders(home: Path, mode: int) -> None:
 def test_both_name_the_files_in_a_home_alike(home: Path) -> None:
     theirs = Home(home)
 
-    assert [home / name for name in (start.START_LOCK, start.DESKTOP_JSON, start.HOMES_JSON)] == [
+    assert [home / name for name in (start.START_LOCK, start.DESKTOP_JSON, start.HOMES_JSON, start.REMOVED)] == [
         theirs.start_lock,
         theirs.desktop_json,
         theirs.homes,
+        theirs.removed,
     ]
 
 
@@ -290,3 +291,4 @@ def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
 def test_both_start_the_same_hub(monkeypatch: pytest.MonkeyPatch, is_frozen: bool) -> None:
     monkeypatch.setattr(sys, "frozen", is_frozen, raising=False)
     assert start.program() == programs.tooltray_command()
+    assert start.CURRENT == programs.CURRENT

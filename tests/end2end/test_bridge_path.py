@@ -1,6 +1,7 @@
 """The one path that AI clients' configs hold, started as AI clients do: `~/.tooltray/bin/tooltray-bridge`."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def test_an_ai_client_that_passes_no_environment_reaches_its_tools_by_the_path(w
     world.stop_hub()
 
 
-def test_uninstalling_ends_the_hub_and_leaves_nothing_in_the_person_s_folder(world: World) -> None:
+def test_uninstalling_ends_the_hub_and_leaves_only_a_mark_in_the_person_s_folder(world: World) -> None:
     before = files_of(world)
     hub = world.start_hub()
     assert world.tooltray("bridge", "use").returncode == 0
@@ -39,7 +40,7 @@ def test_uninstalling_ends_the_hub_and_leaves_nothing_in_the_person_s_folder(wor
     assert (world.home / ".config" / "autostart" / "tooltray.desktop").exists()
     assert world.tooltray("uninstall", "--yes").returncode == 0
     assert hub.wait() == 0
-    assert files_of(world) == before
+    assert files_of(world) == {*before, world.root / "removed"}
 
 
 def test_an_ai_client_that_runs_on_brings_nothing_back_that_was_removed(world: World) -> None:
@@ -51,11 +52,18 @@ def test_an_ai_client_that_runs_on_brings_nothing_back_that_was_removed(world: W
     removed = world.tooltray("uninstall", "--yes")
     assert removed.returncode == 0, removed.stderr
     assert "Quit these AI clients, which still use Tooltray: acme" in removed.stdout
-    assert not world.root.exists()
     assert "Tooltray was removed" in bridge.request("tools/list", {}, id=2)["error"]["message"]
-    assert not world.root.exists()
-    assert files_of(world) < before
-    bridge.end()
+    another = world.start_bridge()  # of a client that still has the entry in its memory
+    assert "Tooltray was removed" in another.request("initialize", hello, id=1)["error"]["message"]
+    assert os.listdir(world.root) == ["removed"]
+    assert files_of(world) < {*before, world.root / "removed"}
+
+    assert world.tooltray("tools", "call", "memory", "x").returncode == 1  # no such server, but a start by hand
+    assert not (world.root / "removed").exists()
+    assert "result" in another.request("initialize", hello, id=2)
+    for client in (bridge, another):
+        client.end()
+    world.stop_hub()
 
 
 def files_of(world: World) -> set[Path]:

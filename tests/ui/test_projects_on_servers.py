@@ -169,6 +169,14 @@ async def test_a_cost_has_its_thousands_apart_like_the_saving_beside_it_in_every
     QLocale.setDefault(before)
 
 
+async def test_tokens_that_could_not_be_counted_do_not_look_as_if_they_were(theme: Theme) -> None:
+    fake = FakePresenter([server("b", tool_count=1)])
+    fake.costs = ToolCosts("estimate", 2677, 2677, ())
+    async with Desk(fake, theme) as desk:
+        await until(lambda: "about 2,677 tokens for a client with all tools" in words(desk.page).lower())
+        assert "estimated by size: they could not be counted" in desk.page.findChild(TokenSummary).toolTip()
+
+
 @pytest.mark.parametrize(
     ("mode", "head"), [("everything", ""), ("lazy", "Tool listing: compact · "), ("search", "Clients search for tools: ")]
 )

@@ -128,6 +128,7 @@ class Engine:
         self._place.take()
         self._is_started = True  # from here on there is something to close
         await asyncio.to_thread(self._home.prepare)  # another hub that ended in this moment has removed the socket's folder
+        await asyncio.to_thread(self._home.unmark_removed)
         await asyncio.to_thread(remove_leftovers, self._home.root, self._home.bundles)
         hub = self.hub
         await hub.build()

@@ -74,7 +74,7 @@ def counted(texts: Sequence[str]) -> list[int] | None:
         done = subprocess.run(command, input=question, capture_output=True, timeout=LONGEST_S, check=True)
         counts: list[int] = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        logger.info("tokens are estimated, not counted: %s", error)
+        logger.warning("tokens are estimated, not counted: %s", error)
         return None
     return counts
 

@@ -207,6 +207,7 @@ def started_hub(home: Home) -> RunningHub:
     if hub is not None:
         return hub
     _prepare(home)
+    home.unmark_removed()
     _remember_environment(home)
     from tooltray.foundation.home.home import default_home
     from tooltray_bridge.start import HubStart

@@ -24,6 +24,9 @@ MODULES = (
 )
 """What may be run that way, each with `main() -> int`."""
 
+CURRENT = "current"
+"""The link beside the versions' folders, in the portable archive and the Debian package."""
+
 PACKAGE = Path(__file__).resolve().parents[1]
 IN_WHEEL = "_resources"  # pyproject.toml and pyinstaller.spec put the folder there, inside the package
 _PACKAGES = Path(__file__).absolute().parents[2]
@@ -59,7 +62,7 @@ def is_frozen() -> bool:
 def tooltray_command(*arguments: str) -> list[str]:
     """Returns the command `tooltray` of this installation, which needs no shell and no PATH."""
     if is_frozen():
-        return [_beside("tooltray"), *arguments]
+        return [lasting_path(_beside("tooltray")), *arguments]
     return [sys.executable, "-I", "-m", "tooltray", *arguments]
 
 
@@ -77,7 +80,7 @@ def bridge_command() -> list[str]:
     its start.
     """
     if is_frozen():
-        return [_beside("tooltray-bridge")]
+        return [lasting_path(_beside("tooltray-bridge"))]
     return [os.path.abspath(sys.executable), "-I", "-S", str(_BRIDGE)]
 
 
@@ -90,7 +93,7 @@ def watch_command(report: str = "", *command: str) -> list[str]:
     """
     arguments = (report, "--", *command) if report else ("--check",)
     if is_frozen():
-        return tooltray_command(RUN_MODULE, "tooltray_watch.watching", *arguments)
+        return [_beside("tooltray"), RUN_MODULE, "tooltray_watch.watching", *arguments]
     return [os.path.abspath(sys.executable), "-I", "-S", "-B", str(_WATCH), *arguments]
 
 
@@ -116,7 +119,7 @@ def module_command(module: str, *arguments: str) -> list[str]:
     """
     if module not in MODULES:
         raise ValueError(module)
-    return tooltray_command(RUN_MODULE, module, *arguments) if is_frozen() else [sys.executable, "-I", "-m", module, *arguments]
+    return [_beside("tooltray"), RUN_MODULE, module, *arguments] if is_frozen() else [sys.executable, "-I", "-m", module, *arguments]
 
 
 def run_module(arguments: Sequence[str]) -> int:
@@ -159,6 +162,19 @@ def restore_environment(environ: MutableMapping[str, str] = os.environ) -> None:
     for name in environ.keys() - before.keys():
         del environ[name]
     environ.update(before)
+
+
+def lasting_path(program: str) -> str:
+    """Returns a program's path that an update does not change, if versions have folders of their own; otherwise its own path.
+
+    The link `current` beside those folders leads to the newest version; after a removal it leads nowhere.
+
+    Args:
+        program: the absolute path in this version's folder.
+    """
+    folder, name = os.path.split(program)
+    current = os.path.join(os.path.dirname(folder), CURRENT)
+    return os.path.join(current, name) if os.path.islink(current) else program
 
 
 def _beside(program: str) -> str:

@@ -177,6 +177,13 @@ async def test_what_a_killed_process_was_just_writing_is_gone_when_the_next_hub_
     assert not left.exists()
 
 
+async def test_a_start_takes_away_the_mark_that_an_uninstall_has_left(hubs: Hubs) -> None:
+    hubs.home.prepare()
+    hubs.home.mark_removed()
+    await hubs.start()
+    assert not hubs.home.removed.exists()
+
+
 async def test_start_and_end_are_recorded(hubs: Hubs) -> None:
     engine = await hubs.start(execution_id="run-7", kind="desktop")
     client = await hubs.client()

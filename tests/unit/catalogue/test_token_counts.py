@@ -56,16 +56,21 @@ def test_no_text_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     assert token_counts.counted([]) == []
 
 
+@pytest.mark.expected_warnings("tokens are estimated")
 @pytest.mark.parametrize("program", ["exit 1", "echo no JSON"])
-def test_without_a_tokenizer_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+def test_without_a_tokenizer_nothing_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, caplog: pytest.LogCaptureFixture
+) -> None:
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{program}\n")
     python.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(python))
 
     assert token_counts.counted(["hello"]) is None
+    assert "tokens are estimated, not counted" in caplog.text
 
 
+@pytest.mark.expected_warnings("tokens are estimated")
 def test_without_a_program_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
 

@@ -29,6 +29,20 @@ def test_a_frozen_app_runs_the_programs_beside_it(frozen: None) -> None:
     assert programs.module_command(module, "x") == ["/opt/tooltray/tooltray", "run-module", module, "x"]
 
 
+def test_of_versions_in_folders_of_their_own_the_newest_is_started_and_this_one_runs_its_own_parts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = tmp_path / "1.0"
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(own / "tooltray"))
+    (tmp_path / "current").symlink_to("2.0")
+    assert programs.tooltray_command("serve") == [str(tmp_path / "current" / "tooltray"), "serve"]
+    assert programs.bridge_command() == [str(tmp_path / "current" / "tooltray-bridge")]
+    assert programs.launcher_command() == [str(own / "tooltray-confine")]
+    assert programs.module_command(programs.MODULES[0]) == [str(own / "tooltray"), "run-module", programs.MODULES[0]]
+    assert programs.watch_command()[0] == str(own / "tooltray")
+
+
 def test_elsewhere_the_interpreter_runs_them_with_nothing_of_the_users() -> None:
     assert programs.tooltray_command("serve") == [sys.executable, "-I", "-m", "tooltray", "serve"]
     for *interpreter, script in (programs.bridge_command(), programs.launcher_command()):

@@ -198,6 +198,36 @@ def test_a_home_that_was_removed_is_not_made_again_by_a_bridge_that_had_a_hub_th
     assert (root.exists(), len(startable.starts())) == (False, 1)
 
 
+def test_a_bridge_starts_nothing_in_a_home_that_was_uninstalled_until_something_is_installed(
+    startable: StartableHub, home: Path, root: Path
+) -> None:
+    root.mkdir(mode=0o700)
+    mark = root / "removed"
+    mark.touch()
+    with BridgeProcess(environ={"HOME": str(home)}, python=startable.python) as bridge:
+        bridge.send(request(0, "initialize"))
+        assert f"Tooltray was removed: {mark} tells when" in bridge.message()["error"]["message"]
+    assert (os.listdir(root), startable.starts()) == (["removed"], [])
+
+    os.utime(mark, (0, 0))  # the bridge's own file was changed since
+    with BridgeProcess(environ={"HOME": str(home)}, python=startable.python) as bridge:
+        bridge.send(request(0, "initialize"))
+        assert "result" in bridge.message()
+
+
+def test_a_bridge_that_waits_for_its_turn_sees_the_mark(startable: StartableHub, in_process: None, root: Path) -> None:
+    (root / "run").mkdir(parents=True, mode=0o700)
+    uninstall = start_posix.try_lock(str(root / "run" / "start.lock"))
+    assert uninstall
+    attempt = HubStart(str(root), str(root), is_restart=True)
+    assert [attempt.step(), attempt.step()] == ["", ""]
+    (root / "removed").touch()
+    os.close(uninstall)
+    assert "Tooltray was removed" in attempt.step()
+    attempt.close()
+    assert startable.starts() == []
+
+
 def test_a_removed_run_folder_is_made_again(startable: StartableHub, in_process: None, root: Path) -> None:
     root.mkdir(mode=0o700)
     attempt = HubStart(str(root), str(root), is_restart=True)
@@ -362,7 +392,8 @@ def test_an_interpreter_that_has_gone_is_told(in_process: None, root: Path, monk
     reason = step_until(attempt, lambda: False)
     attempt.close()
 
-    assert "/gone/python: No such file or directory" in reason
+    assert reason == "Tooltray was removed: /gone/python is gone. Remove its entry from this AI client, or start Tooltray again"
+    assert not root.exists()
 
 
 def test_the_desktop_app_is_started_on_the_display_it_had_and_else_the_hub_alone(
@@ -469,6 +500,24 @@ def test_a_frozen_bridge_starts_the_program_beside_it(monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "executable", "/opt/tooltray/tooltray-bridge")
 
     assert start.program() == ["/opt/tooltray/tooltray"]
+
+
+@pytest.mark.parametrize("newest", ["2.0", "removed"])
+def test_a_bridge_of_an_older_or_removed_version_starts_only_the_newest(monkeypatch: pytest.MonkeyPatch, root: Path, newest: str) -> None:
+    programs, own = root.with_name("programs"), root.with_name("programs") / "1.0"
+    for version in ("1.0", "2.0"):
+        (programs / version).mkdir(parents=True)
+        (programs / version / "tooltray").touch()
+    (programs / "current").symlink_to(newest)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(own / "tooltray-bridge"))
+    assert start.program() == [str(programs / "current" / "tooltray")]
+
+    if newest == "removed":
+        attempt = HubStart(str(root), str(root))
+        assert attempt.step().startswith(f"Tooltray was removed: {programs / 'current' / 'tooltray'} is gone. ")
+        attempt.close()
+        assert not root.exists()
 
 
 @pytest.mark.parametrize(

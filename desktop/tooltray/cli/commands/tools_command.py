@@ -252,10 +252,9 @@ def _of_server(costs: ToolCosts, name: str) -> ToolCosts:
 
 def _cost_summary(costs: ToolCosts, shown: str) -> str:
     whose = clean_line(costs.client) or tr("an AI client without settings of its own")
-    is_estimate = costs.tokenizer == "estimate"
     how = (
         tr("estimated by size")
-        if is_estimate
+        if costs.is_estimated
         else tr("counted with {tokenizer}; each model's own count differs a little", tokenizer=costs.tokenizer)
     )
     return tr(

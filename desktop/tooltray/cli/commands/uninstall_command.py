@@ -61,12 +61,12 @@ class _Steps:
     """The steps of an uninstall. It keeps and prints what was done, declined and failed."""
 
     def __init__(self, args: argparse.Namespace, home: Home) -> None:
-        self._yes, self._is_json = args.yes, args.json
+        self._home, self._yes, self._is_json = home, args.yes, args.json
         self._no_bridge_starts_one = HubLock(home.start_lock)
         self.done: list[str] = []
         self.left: list[str] = []
         self.failed: list[str] = []
-        self._is_program_gone = False
+        self._is_program_gone = self._is_marked = False
         self._keeps_secrets = False  # needed by servers that could not be put back
         self._kept: list[str] = []  # files that stay because of their links' targets
 
@@ -181,14 +181,15 @@ class _Steps:
                 with any_hub(home):  # under the lock, so that no hub starts in a folder that is being deleted
                     if sys.platform == "win32":  # Windows cannot remove open files
                         self._no_bridge_starts_one.release()
-                    _delete(home, kept=self._kept)
+                    home.mark_removed()
+                    _delete(home, kept=[*self._kept, home.removed.name])
                 if sys.platform == "win32":  # a lock that another process has taken meanwhile cannot be deleted
                     shutil.rmtree(home.run, ignore_errors=True)
-                for folder in (home.socket.parent, home.root):  # for a long path of the home, the first folder is elsewhere
-                    with contextlib.suppress(OSError):  # already deleted, or it has other files
-                        folder.rmdir()
+                with contextlib.suppress(OSError):  # already deleted; for a long path of the home, it is elsewhere
+                    home.socket.parent.rmdir()
                 kept = tr(", except {kept}", kept=", ".join(self._kept)) if self._kept else ""
                 self._say(self.done, tr("Tooltray's files in {root} are deleted{kept}", root=home.root, kept=kept))
+                self._is_marked = True
 
     @contextlib.contextmanager
     def _step(self, question: str) -> Iterator[bool]:
@@ -218,6 +219,7 @@ class _Steps:
                 if ran.returncode:
                     raise TooltrayError(tr("{script} has failed", script=script), ran.stderr.strip())
                 self._is_program_gone = True
+                _delete_mark(self._home)
                 self._say(self.done, tr("The program in {parent} is removed", parent=script.parent))
 
     def finish(self) -> None:
@@ -226,6 +228,8 @@ class _Steps:
             print_json({"done": self.done, "left": self.left, "failed": self.failed, "program": to_do})
         elif to_do:
             print(tr("The program itself is still installed. {to_do}", to_do=to_do))
+            if self._is_marked:
+                print(tr("Until you start it again, {mark} keeps AI clients from starting it", mark=self._home.removed))
 
 
 def _stopped(hub: RunningHub) -> list[str]:
@@ -266,6 +270,13 @@ def _leave_lock(home: Home) -> Callable[..., None]:
             raise error[1]
 
     return on_error
+
+
+def _delete_mark(home: Home) -> None:
+    """Deletes the mark in a home, since no program is left that it could hold back, and the home if nothing else is in it."""
+    home.unmark_removed()
+    with contextlib.suppress(OSError):  # it has other files
+        home.root.rmdir()
 
 
 def _delete(home: Home, *, kept: Collection[str]) -> None:

@@ -12,6 +12,7 @@ both agree. The rules, in full:
 - On Windows both are named pipes: user_windows has their names.
 """
 
+import contextlib
 import errno
 import os
 import re
@@ -23,7 +24,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import BROKEN, set_aside
+from tooltray.foundation.files.atomic_file import BROKEN, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
@@ -38,6 +39,10 @@ _HINTS = {
     errno.ENOSPC: "Free some space on that disk",
     errno.EDQUOT: "Free some space: your quota on that disk is used up",
 }
+REMOVED = """\
+Tooltray was uninstalled here. This file keeps AI clients that still have its entry from starting it.
+It goes when you start or install Tooltray again; delete it with its folder once the program is removed, too.
+"""
 _MISPLACED = Phrase("Something that is not a file of Tooltray was in the place of one")
 _NOWHERE = Phrase("it is a link that leads nowhere")
 
@@ -104,6 +109,7 @@ class Home(msgspec.Struct, frozen=True):
     releases = InHome("releases.json")  # the last list of Tooltray's releases, if the user has it read
     sign_ins = InHome("sign-ins.json")  # the servers for which a sign-in is stored among the secrets; no token
     installs = InHome("installs.json")  # the installations of Tooltray; only in the user's default home
+    removed = InHome("removed")  # left by an uninstall: bridges start no hub until the user starts or installs Tooltray again
     bin = FolderInHome("bin")  # the program that AI clients start
     environment = InHome("environment.json")  # certificates, proxies and package indexes from the user's terminal; no passwords
     feedback = FolderInHome("feedback")  # reports of models, and the user's answers
@@ -175,6 +181,19 @@ class Home(msgspec.Struct, frozen=True):
         found |= {self.root / name for name in os.listdir(self.root) if name.startswith(stems)}  # older ones, and notes beside them
         for path in sorted(found - {*files, *sockets}):
             yield from _moved(path, _what_else(path, _is_no_pipe))
+
+    def mark_removed(self) -> None:
+        """Leaves the mark that keeps bridges from starting a hub in this home.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        write_atomically(self.removed, REMOVED.encode())
+
+    def unmark_removed(self) -> None:
+        """Deletes that mark, if there is one; for each start by hand. Never raises: a mark that stays only makes bridges refuse."""
+        with contextlib.suppress(OSError):
+            self.removed.unlink()
 
     def link_for_old_versions(self) -> None:
         """Makes the socket findable for bridges of older versions; for the hub, once it listens."""

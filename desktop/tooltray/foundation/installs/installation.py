@@ -18,7 +18,7 @@ import msgspec
 import tooltray
 from tooltray import __version__
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.programs import bridge_command, is_frozen
+from tooltray.foundation.programs import CURRENT, bridge_command, is_frozen, lasting_path
 
 ABOUT = "install.json"
 """Written by the packaging beside the frozen programs: `{"kind": "deb"}`; in an app for macOS into Contents/Resources."""
@@ -130,15 +130,16 @@ class OwnProgram:
     """The program's file as it was when this object was made, to notice that a package manager has replaced it. Blocks on the disk.
 
     A process whose program was replaced should end soon: its later imports come from the newer version's files, and a frozen program reads
-    its modules from its own file.
+    its modules from its own file. Where each version has a folder of its own, it only is not the newest any more.
 
     Args:
-        file: None: the program never counts as replaced.
+        file: the program's path that an update does not change; None: the program never counts as replaced.
+        own: the program that runs, if each version has a folder of its own.
     """
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path | None, own: Path | None = None) -> None:
         self._file = file
-        self._before = file and _identity(file)
+        self._before = file and _identity(own or file)
 
     @classmethod
     def of(cls, installation: Installation) -> "OwnProgram":
@@ -147,7 +148,8 @@ class OwnProgram:
         """
         if installation.kind == CHECKOUT or sys.platform == "win32":
             return cls(None)
-        return cls(Path(sys.executable if is_frozen() else tooltray.__file__))
+        own = Path(sys.executable if is_frozen() else tooltray.__file__)
+        return cls(Path(lasting_path(str(own))) if is_frozen() else own, own)
 
     def is_replaced(self) -> bool:
         """Returns whether another file has had the same path for a while. A program that no longer exists was removed, not replaced."""
@@ -186,7 +188,7 @@ def how_to_remove(installation: Installation) -> str:
 def uninstaller(installation: Installation) -> Path | None:
     """Returns the script that removes this program; None if it has none, as for an archive that was unpacked and not installed."""
     script = Path(sys.executable).parents[1] / "install.sh"
-    is_installed = installation.kind == ARCHIVE and (script.parent / "current").is_symlink()
+    is_installed = installation.kind == ARCHIVE and (script.parent / CURRENT).is_symlink()
     return script if is_installed and script.is_file() else None
 
 

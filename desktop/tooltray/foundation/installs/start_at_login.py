@@ -15,7 +15,7 @@ from typing import Protocol, cast
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.programs import desktop_command, is_frozen
+from tooltray.foundation.programs import desktop_command
 
 BACKGROUND = "--background"
 """The option with which the desktop shows nothing but its tray icon."""
@@ -267,9 +267,5 @@ def switch(*, on: bool) -> None:
 
 
 def command_at_login() -> list[str]:
-    """Returns the command that starts at login. Versions of the portable archive have folders of their own; `current` leads to the newest
-    one.
-    """
-    program, *arguments = desktop_command(BACKGROUND)
-    current = Path(program).parents[1] / "current" / Path(program).name
-    return [str(current) if is_frozen() and current.exists() else program, *arguments]
+    """Returns the command that starts at login."""
+    return desktop_command(BACKGROUND)

@@ -48,13 +48,18 @@ class ServerCost(msgspec.Struct, frozen=True):
 class ToolCosts(msgspec.Struct, frozen=True):
     """The cost of tool definitions, in tokens of a model's context: all of them, and the listed ones."""
 
-    tokenizer: str
+    tokenizer: str  # with which they were counted; "estimate": they could not be counted
     tokens: int
     shown_tokens: int
     servers: tuple[ServerCost, ...]
     client: str = ""  # for whom `shown` counts; empty: for a client that nothing is known of
     skill_tokens: int = 0  # as in ServerCost
     search_tokens: int = 0  # of the tools that are listed as soon as the listing of one server is compact; 0 if they are already
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the tokens could not be counted, and are estimated by size."""
+        return self.tokenizer == "estimate"
 
 
 class FoundTool(msgspec.Struct, frozen=True):

@@ -50,6 +50,8 @@ class TokenSummary(QWidget):
         self._draw()
         self._words.setText(_head(self._listing, costs, servers) if self._has_tokens else "")
         counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
+        if costs.is_estimated:
+            counted = tr("Tokens of tool definitions in a client's context, estimated by size: they could not be counted")
         if (listing := self._listing) is not None and listing.summary:
             counted = tr("{summary} Change it in Clients > Defaults….", summary=listing.summary) + "\n" + counted
         self.setToolTip(counted)
@@ -64,6 +66,7 @@ class TokenSummary(QWidget):
 
 def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequence[ServerSnapshot]) -> str:
     mode, cost = listing.shown_mode if listing is not None else "everything", tokens(costs.shown_tokens, costs.tokens)
+    cost = tr("about {tokens}", tokens=cost) if costs.is_estimated else cost
     own = [server for server in servers if not server.is_builtin and server.origin != "proposal"]
     compact = sum(server.is_lazy for server in own)
     if mode == "search":

@@ -22,6 +22,7 @@ from tooltray.sources.clients.change_writer import ChangeWriter
 from tooltray.sources.clients.client_kinds import read_client_kinds
 from tooltray.sources.clients.file_edits import removing
 from tooltray.sources.clients.found_entries import entries_in
+from tooltray_bridge.start import removed
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_everything_goes_and_what_is_others_stays(tooltray: Tooltray, hub_home: 
     assert result.code == 0, result.err
     assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
     assert f"'tooltray' is no longer in Cursor ({cursor})\n" in result.out
-    assert [path.name for path in hub_home.root.iterdir()] == ["mine.txt"]
+    assert {path.name for path in hub_home.root.iterdir()} == {"mine.txt", "removed"}
 
 
 def test_all_that_tooltray_keeps_goes_and_what_only_looks_like_it_stays(tooltray: Tooltray, hub_home: Home) -> None:
@@ -59,15 +60,18 @@ def test_all_that_tooltray_keeps_goes_and_what_only_looks_like_it_stays(tooltray
     for name in others:
         (hub_home.root / name).touch()
     assert tooltray("uninstall", "--yes").code == 0
-    assert {path.name for path in hub_home.root.iterdir()} == others
+    assert {path.name for path in hub_home.root.iterdir()} == {*others, "removed"}
 
 
-def test_a_home_with_nothing_else_in_it_goes_whole(tooltray: Tooltray, hub_home: Home) -> None:
+def test_a_home_with_nothing_else_in_it_keeps_only_the_mark_that_holds_bridges_back(tooltray: Tooltray, hub_home: Home) -> None:
     tooltray("servers", "add", "files", "--", "files")
+    assert removed(str(hub_home.root)) == ""
     said = tooltray("uninstall", "--yes", "--json").json
     to_do = how_to_remove(this_installation())
     assert said == {"done": [f"Tooltray's files in {hub_home.root} are deleted"], "left": [], "failed": [], "program": to_do}
-    assert not hub_home.root.exists()
+    assert [path.name for path in hub_home.root.iterdir()] == ["removed"]
+    assert removed(str(hub_home.root)).startswith(f"Tooltray was removed: {hub_home.removed} tells when")
+    assert f"Until you start it again, {hub_home.removed} keeps AI clients from starting it\n" in tooltray("uninstall", "--yes").out
 
 
 def test_where_nothing_was_there_is_nothing_to_do(tooltray: Tooltray, hub_home: Home) -> None:
@@ -86,7 +90,7 @@ def test_each_thing_is_asked_for_and_what_is_declined_stays(
     out = capsys.readouterr().out
     assert f"Not removed: Remove the entry 'tooltray' from Cursor ({cursor})" in out
     assert cursor.read_text() == before
-    assert not hub_home.root.exists()
+    assert [path.name for path in hub_home.root.iterdir()] == ["removed"]
 
 
 def test_a_running_hub_is_stopped_first(tooltray: Tooltray, hub_home: Home) -> None:
@@ -118,7 +122,7 @@ def test_no_bridge_starts_a_hub_meanwhile_and_one_that_was_being_started_is_stop
     monkeypatch.setattr("tooltray.cli.commands.uninstall_command.confirmed", confirmed)
     assert run(("uninstall", "--yes"), open_desktop=lambda home, **_: 99) == 0
     assert ("hub/stop", {}) in hub.calls
-    assert (set(seen), hub_home.root.exists()) == ({False}, False)
+    assert (set(seen), [path.name for path in hub_home.root.iterdir()]) == ({False}, ["removed"])
 
 
 def test_a_hub_that_is_to_go_on_keeps_everything(
@@ -141,7 +145,7 @@ def test_secrets_that_cannot_be_forgotten_keep_their_names(
     assert (result.code, len(result.json["failed"])) == (1, 1)
     assert "No keyring found" in result.json["failed"][0]
     assert result.json["done"] == [f"Tooltray's files in {hub_home.root} are deleted, except secret-names.json"]
-    assert [path.name for path in hub_home.root.iterdir()] == ["secret-names.json"]
+    assert {path.name for path in hub_home.root.iterdir()} == {"removed", "secret-names.json"}
 
 
 def test_files_of_all_formats_are_disconnected(tooltray: Tooltray, home: Path) -> None:
@@ -169,7 +173,7 @@ def test_an_entry_that_cannot_be_taken_out_is_said_and_the_rest_goes(tooltray: T
     result = tooltray("uninstall", "--yes")
     assert result.code == 1
     assert "occurs twice" in result.out
-    assert not hub_home.root.exists()
+    assert [path.name for path in hub_home.root.iterdir()] == ["removed"]
 
 
 def test_a_file_under_version_control_is_left_alone_unless_a_person_says_yes_to_it(tooltray: Tooltray, home: Path, cursor: Path) -> None:
@@ -198,7 +202,7 @@ def test_links_go_and_what_they_lead_to_stays(tooltray: Tooltray, hub_home: Home
     (hub_home.root / "logs").symlink_to(tmp_path)
     (hub_home.root / "catalogue").symlink_to(tmp_path / "nowhere")
     assert tooltray("uninstall", "--yes").code == 0
-    assert not hub_home.root.exists()
+    assert [path.name for path in hub_home.root.iterdir()] == ["removed"]
     assert (tmp_path / "mine").exists()
 
 
@@ -251,7 +255,7 @@ def test_the_file_with_secrets_is_asked_for_by_itself(
     monkeypatch.setattr("sys.stdin", Terminal(typed))
     assert run(("uninstall",), open_desktop=lambda home, **_: 99) == 0
     assert f"Delete the encrypted secrets in {hub_home.secrets_file}? [y/N]" in capsys.readouterr().out
-    assert [path.name for path in hub_home.root.glob("*")] == (["secrets.enc"] if is_left else [])
+    assert {path.name for path in hub_home.root.iterdir()} == ({"removed", "secrets.enc"} if is_left else {"removed"})
 
 
 def test_start_at_login_ends_with_the_rest(tooltray: Tooltray, home: Path) -> None:
@@ -295,9 +299,20 @@ def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return programs
 
 
-def test_a_portable_archive_is_removed_by_its_own_script(tooltray: Tooltray, archive: Path) -> None:
+def test_a_portable_archive_is_removed_by_its_own_script(tooltray: Tooltray, archive: Path, hub_home: Home) -> None:
     assert tooltray("uninstall", "--yes").out == f"The program in {archive} is removed\n"
     assert not archive.exists()
+    assert not hub_home.root.exists()
+
+
+@pytest.mark.parametrize("others", [[], ["mine.txt"]])
+def test_with_the_program_the_mark_goes_too(tooltray: Tooltray, archive: Path, hub_home: Home, others: list[str]) -> None:
+    hub_home.prepare()
+    for name in others:
+        (hub_home.root / name).touch()
+    assert "keeps AI clients" not in tooltray("uninstall", "--yes").out
+    assert [path.name for path in hub_home.root.glob("*")] == others
+    assert hub_home.root.exists() == bool(others)
 
 
 def test_a_script_that_fails_is_said_with_what_is_left_to_do(tooltray: Tooltray, archive: Path) -> None:

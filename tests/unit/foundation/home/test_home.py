@@ -238,3 +238,15 @@ def test_what_cannot_be_renamed_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     [said] = home.prepare()
     assert "cannot be renamed" in said.message
     assert said.hint == "Remove it."
+
+
+def test_the_mark_of_an_uninstall_says_what_it_is_for_and_goes_without_a_word_if_it_can(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.unmark_removed()
+    home.mark_removed()
+    assert "keeps AI clients" in home.removed.read_text()
+    home.unmark_removed()
+    assert not home.removed.exists()
+    home.removed.mkdir()
+    home.unmark_removed()
+    assert home.removed.is_dir()

@@ -126,6 +126,25 @@ def test_a_package_manager_gets_time_for_the_other_files(file: Path) -> None:
     assert not program.is_replaced()
 
 
+@pytest.mark.posix
+@pytest.mark.usefixtures("later")
+def test_a_version_in_a_folder_of_its_own_is_replaced_when_the_link_leads_to_another_one(frozen: Path) -> None:
+    newer, current = frozen.with_name("2.0"), frozen.with_name("current")
+    newer.mkdir()
+    for version in (frozen, newer):
+        (version / "tooltray").write_text(version.name)
+    current.symlink_to("1.0")
+    program = OwnProgram.of(Installation("deb", "1", ()))
+    assert not program.is_replaced()
+    current.unlink()
+    current.symlink_to("2.0")
+    assert program.is_replaced()
+    assert OwnProgram.of(Installation("deb", "1", ())).is_replaced()  # of a process that was started from the older folder
+    current.unlink()
+    current.symlink_to("removed")
+    assert not program.is_replaced()
+
+
 @pytest.mark.usefixtures("later")
 def test_a_program_that_is_gone_was_removed(file: Path) -> None:
     program = OwnProgram(file)
