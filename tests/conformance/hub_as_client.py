@@ -115,7 +115,9 @@ def use(client: Client) -> None:
 
 def run(world: World, url: str) -> None:
     start_hub(world, {"type": "http", "url": url, "isolation": "session"})
-    wait_until(lambda: world.servers()[NAME]["state"] == "running", "the hub's own session, which has its stream before the client's first call")
+    wait_until(
+        lambda: world.servers()[NAME]["state"] == "running", "the hub's own session, which has its stream before the client's first call"
+    )
     bridge = world.start_bridge("--server", NAME)
     use(Client(bridge, os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]))
 

@@ -20,6 +20,17 @@ _IS_UNSPACED = lazy_pattern(rf"[{_UNSPACED}]")
 MAX_WORDS = 32  # words of a query; of a long text only the beginning is searched
 MAX_QUERY = 2000  # characters of a query that are read; far more than so many words have
 SAID, RELATED = 5, 1  # the weights of a word and of one of much the same meaning
+MAX_NEEDS = 4  # of a query
+LEAST_NEED = 2  # words
+_CUT = lazy_pattern(
+    r"(?i)[.;?!。；？！]+(?:\s|$)|,? \b(?:and|then|also|plus|but|by the way|additionally|furthermore|moreover)\b|然後|然后|並且|并且|並|再"
+)
+_FILE_ENDINGS = "txt|md|pdf|csv|json|xml|ya?ml|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|webp|mp[34]|wav|zip|log|html?|css|parquet"
+_LITERALS = (  # what a question says of one thing, and the word for things of its kind
+    (lazy_pattern(r"(?i)\b(?:https?://|www\.)\S+"), "url"),
+    (lazy_pattern(r"(?<![A-Za-z\d_.+-])[A-Za-z\d_.+-]+@[A-Za-z\d-]+\.[A-Za-z.]+"), "email"),
+    (lazy_pattern(rf"(?i)(?<![a-z\d_./\\~-])[a-z\d_./\\~-]+\.(?:{_FILE_ENDINGS})\b"), "file"),
+)
 _STOP_WORDS = """
 a about all am an and any are as at be by can could d do does don for from get has have how i if in into is it its let like ll m make me my
 need of on or our please re s should so some something somewhere t that the their them there these this those to tool tools use used using
@@ -96,6 +107,23 @@ class QueryWords:
         longest_first = sorted(self._english, key=len, reverse=True)
         self._chinese = lazy_pattern("|".join(map(re.escape, longest_first))) if longest_first else _FITS_NOWHERE
 
+    def needs(self, query: str) -> list[str]:
+        """Returns the parts of a query that ask for something each, such as "find the mail" and "save it"; none if it has no word.
+
+        A part with fewer than LEAST_NEED words belongs to the one before it, or else to the one after it.
+        """
+        needs: list[str] = []
+        counts: list[int] = []
+        for part in _CUT.split(without_accents(query[:MAX_QUERY]), MAX_NEEDS - 1):
+            count = len(self.whole(part))
+            if counts and min(count, counts[-1]) < LEAST_NEED:
+                needs[-1] += f" {part}"
+                counts[-1] += count
+            else:
+                needs.append(part)
+                counts.append(count)
+        return needs if len(needs) > 1 or self.of(query) else []
+
     def of(self, query: str) -> dict[str, tuple[str, ...]]:
         """Returns the words to search for, each with words of much the same meaning; a query of only stop words keeps them."""
         parts = self._parts(query)
@@ -115,6 +143,8 @@ class QueryWords:
     def _parts(self, query: str) -> tuple[str, str]:
         """Returns the English words for what is Chinese in a query, and the query without stop words."""
         plain = without_accents(query[:MAX_QUERY])
+        for literal, kind in _LITERALS:
+            plain = literal.sub(kind, plain)
         english = " ".join(self._english[word] for word in self._chinese.findall(plain))
         rest = self._chinese.sub(lambda found: found[0] if self._english[found[0]] else " ", plain)
         return english, " ".join(word for word in WORD.findall(rest) if word.casefold() not in STOP_WORDS)
