@@ -16,11 +16,13 @@ WORD = lazy_pattern(r"[^\W_]+")
 
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PART = lazy_pattern(rf"[{_UNSPACED}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d{_UNSPACED}]+")
+_PROPER_NAME = lazy_pattern(r"[A-Z][a-z]+(?:[A-Z][A-Za-z]*)+")  # of a product, such as GitHub, which is one word elsewhere
 _IS_UNSPACED = lazy_pattern(rf"[{_UNSPACED}]")
 MAX_WORDS = 32  # words of a query; of a long text only the beginning is searched
 MAX_QUERY = 2000  # characters of a query that are read; far more than so many words have
 SAID, RELATED = 5, 1  # the weights of a word and of one of much the same meaning
 MAX_NEEDS = 4  # of a query
+STORY = 12  # words, of which more do not each ask for something
 LEAST_NEED = 2  # words
 _CUT = lazy_pattern(
     r"(?i)[.;?!。；？！]+(?:\s|$)|,? \b(?:and|then|also|plus|but|by the way|additionally|furthermore|moreover)\b|然後|然后|並且|并且|並|再"
@@ -32,9 +34,10 @@ _LITERALS = (  # what a question says of one thing, and the word for things of i
     (lazy_pattern(rf"(?i)(?<![a-z\d_./\\~-])[a-z\d_./\\~-]+\.(?:{_FILE_ENDINGS})\b"), "file"),
 )
 _STOP_WORDS = """
-a about all am an and any are as at be by can could d do does don for from get has have how i if in into is it its let like ll m make me my
-need of on or our please re s should so some something somewhere t that the their them there these this those to tool tools use used using
-ve want was we were what when where which who will with would you your
+a about again all already also am an and any anything are as at be been by can could currently d do does don else everything for from get has
+have how i if in instead into is it its just let like ll m make me my need of on only or our please re s should so some something somewhere t
+that the their them there these this those to tool tools use used using ve want was we were what when where which who will with would yet you
+your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question without meaning in a search; each is in a few descriptions
 UNCHANGED = frozenset(
@@ -66,6 +69,8 @@ def whole_words(text: str) -> Iterator[str]:
 def _parts(text: str) -> Iterator[str]:
     for joined in WORD.findall(without_accents(text)):
         yield from map(str.casefold, _PART.findall(joined))
+        if _PROPER_NAME.fullmatch(joined):
+            yield joined.casefold()
 
 
 def _bare(word: str) -> str:
@@ -110,8 +115,10 @@ class QueryWords:
     def needs(self, query: str) -> list[str]:
         """Returns the parts of a query that ask for something each, such as "find the mail" and "save it"; none if it has no word.
 
-        A part with fewer than LEAST_NEED words belongs to the one before it, or else to the one after it.
+        A part with fewer than LEAST_NEED words belongs to the one before it, or else to the one after it; a story has one need.
         """
+        if len(self.whole(query)) > STORY:
+            return [query]
         needs: list[str] = []
         counts: list[int] = []
         for part in _CUT.split(without_accents(query[:MAX_QUERY]), MAX_NEEDS - 1):
