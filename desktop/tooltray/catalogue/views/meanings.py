@@ -116,9 +116,9 @@ class MeaningIndex:
         Args:
             vectors: parts of WordMeanings.of, added, of a length up to SCALE; zeros are like nothing.
         """
-        vectors = list(vectors)
-        self._count = len(vectors)
-        self._columns = [_packed([number + SCALE for number in column]) for column in zip(*vectors, strict=True)]
+        rows = [array("h", vector) for vector in vectors]  # 2 bytes for each number while columns are made
+        self._count = len(rows)
+        self._columns = [_packed([number + SCALE for number in column]) for column in zip(*rows, strict=True)]
         self._middle = _packed([MIDDLE] * self._count)
 
     def likeness(self, vector: Sequence[int]) -> list[float]:

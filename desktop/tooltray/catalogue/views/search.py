@@ -6,6 +6,7 @@ weight, words of much the same meaning. The rest is how like the meaning of the 
 
 import asyncio
 import math
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +35,7 @@ BEGINNING = 0.3  # the weight of a word that only begins with the query's word
 RELATED = 0.5  # the weight of a word of much the same meaning
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
-MEANING, SHARPNESS = 0.5, 1.0  # the part of a score that is meaning, to this power; the rest is words
+MEANING = 0.5  # the part of a score that is meaning; the rest is words
 MEANT_NAME = 0.4  # the part of a tool's meaning that is its name's; the rest is that of all its words
 MEANT_DESCRIPTION, MEANT_OTHER = 3, 1  # the weight of a word in that
 LEAST_LIKENESS = 0.2  # of a tool that has no word of the query
@@ -79,8 +80,8 @@ class ToolIndex:
         self._texts: list[ToolText] = []  # without their descriptions
         self._lengths: list[float] = []
         self._found: dict[str, dict[int, float]] = {}  # by word: its places, and its weight there
-        names: list[Sequence[int]] = []
-        wholes: list[Sequence[int]] = []
+        names: list[array[int]] = []
+        wholes: list[array[int]] = []
         for place, text in enumerate(texts):
             weights = _weights(text)
             self._texts.append(text._replace(description="", details=""))
@@ -89,8 +90,8 @@ class ToolIndex:
                 weights[word] += DETAILS  # type: ignore[assignment]  # a Counter of fractions
             for word, weight in weights.items():
                 self._found.setdefault(word, {})[place] = weight
-            names.append(self._meanings.of(Counter(whole_words(text.name))) or ())
-            wholes.append(self._meanings.of(_meant(text)) or ())
+            names.append(array("h", self._meanings.of(Counter(whole_words(text.name))) or ()))
+            wholes.append(array("h", self._meanings.of(_meant(text)) or ()))
         self._words = sorted(self._found)
         self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
         self._likeness = MeaningIndex(_vectors(names, wholes, self._meanings.size)).likeness
@@ -102,17 +103,8 @@ class ToolIndex:
             among: whether a place may be in the answer.
         """
         needs = [self._scored(need) for need in self._query_words.needs(query)]
-        if not needs:
-            ranked = sorted(range(len(self._texts)), key=lambda place: self._texts[place].name)
-        else:
-            scores = _joined(_sum(words for words, _ in needs), [sum(each) for each in zip(*(like for _, like in needs), strict=True)])
-            if len(needs) > 1:
-                best: dict[int, float] = {}
-                for each in (_joined(*need) for need in needs):
-                    for place, score in each.items():
-                        best[place] = max(best.get(place, 0.0), score)
-                scores = {place: score + ONE_NEED * best.get(place, 0.0) for place, score in scores.items()}
-            ranked = sorted(scores, key=lambda place: (-scores[place], self._texts[place].name))
+        scores = _for_all(needs) if needs else dict.fromkeys(range(len(self._texts)), 0.0)
+        ranked = sorted(scores, key=lambda place: (-scores[place], self._texts[place].name))
         return list(islice(filter(among, ranked), limit))
 
     def why(self, query: str, place: int) -> str:
@@ -230,12 +222,18 @@ def _index_of(entries: Sequence[Entry], query_words: QueryWords, meanings: WordM
     return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), query_words, meanings)
 
 
-def _sum(each: Iterable[dict[int, float]]) -> dict[int, float]:
-    total: dict[int, float] = {}
-    for scores in each:
-        for place, score in scores.items():
-            total[place] = total.get(place, 0.0) + score
-    return total
+def _for_all(needs: Sequence[tuple[dict[int, float], list[float]]]) -> dict[int, float]:
+    """Returns the scores for all needs together, and of several for the one that a tool serves best."""
+    if len(needs) == 1:
+        return _joined(*needs[0])
+    words: Counter[int] = Counter()
+    best: dict[int, float] = {}
+    for need in needs:
+        words.update(need[0])
+        for place, score in _joined(*need).items():
+            best[place] = max(best.get(place, 0.0), score)
+    likeness = [sum(each) / len(needs) for each in zip(*(like for _, like in needs), strict=True)]
+    return {place: score + ONE_NEED * best.get(place, 0.0) for place, score in _joined(words, likeness).items()}  # type: ignore[arg-type]
 
 
 def _joined(scores: dict[int, float], likeness: list[float]) -> dict[int, float]:
@@ -244,9 +242,7 @@ def _joined(scores: dict[int, float], likeness: list[float]) -> dict[int, float]
     if like <= 0:
         return scores
     found = {place for place, each in enumerate(likeness) if each >= LEAST_LIKENESS}.union(scores)
-    return {
-        place: (1 - MEANING) * scores.get(place, 0.0) / most + MEANING * (max(likeness[place], 0.0) / like) ** SHARPNESS for place in found
-    }
+    return {place: (1 - MEANING) * scores.get(place, 0.0) / most + MEANING * max(likeness[place], 0.0) / like for place in found}
 
 
 def _meant(text: ToolText) -> Counter[str]:

@@ -31,13 +31,13 @@ _FILE_ENDINGS = "txt|md|pdf|csv|json|xml|ya?ml|docx?|xlsx?|pptx?|png|jpe?g|gif|s
 _LITERALS = (  # what a question says of one thing, and the word for things of its kind
     (lazy_pattern(r"(?i)\b(?:https?://|www\.)\S+"), "url"),
     (lazy_pattern(r"(?<![A-Za-z\d_.+-])[A-Za-z\d_.+-]+@[A-Za-z\d-]+\.[A-Za-z.]+"), "email"),
-    (lazy_pattern(rf"(?i)(?<![a-z\d_./\\~-])[a-z\d_./\\~-]+\.(?:{_FILE_ENDINGS})\b"), "file"),
+    (lazy_pattern(rf"(?i)(?<![a-z\d_./\\~-])[a-z\d_./\\~-]+\.(?:{_FILE_ENDINGS})(?![a-z\d])"), "file"),
 )
 _STOP_WORDS = """
-a about again all already also am an and any anything are as at be been by can could currently d do does don else everything for from get has
-have how i if in instead into is it its just let like ll m make me my need of on only or our please re s should so some something somewhere t
-that the their them there these this those to tool tools use used using ve want was we were what when where which who will with would yet you
-your
+a about again all already also am an and any anything are as at be been by can could currently d do does don else everything for from get
+has have how i if in instead into is it its just let like ll m make me my need of on only or our please re s should so some something
+somewhere t that the their them there these this those to tool tools use used using ve want was we were what when where which who will
+with would yet you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question without meaning in a search; each is in a few descriptions
 UNCHANGED = frozenset(
