@@ -95,7 +95,7 @@ def singular(word: str) -> str:
 
 
 class QueryWords:
-    """The words of a query without stop words, with words of much the same meaning, and with English ones for common Chinese ones.
+    """The words of a query without stop words, with words of much the same meaning, and with English ones for common Chinese and Japanese ones.
 
     Most tools are described in English. The table is small and general; a word that is not in it is searched for unchanged.
     """
@@ -104,11 +104,11 @@ class QueryWords:
         """
         Args:
             related: by words, the words of much the same meaning, separated by spaces.
-            chinese: by words, the English ones that replace them; empty for words without meaning in a search.
+            chinese: by words in Chinese or Japanese, the English ones that replace them; empty for words without meaning in a search.
         """
         self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}
         self._whole = {bare: tuple(whole_words(value)) for words, value in (related or {}).items() for bare in words_of(words)}
-        self._english = {word: value for words, value in (chinese or {}).items() for word in words.split()}
+        self._english = {word: value for words, value in (chinese or {}).items() for word in without_accents(words).split()}
         longest_first = sorted(self._english, key=len, reverse=True)
         self._chinese = lazy_pattern("|".join(map(re.escape, longest_first))) if longest_first else _FITS_NOWHERE
 
@@ -164,4 +164,4 @@ def read_query_words(path: Path) -> QueryWords:
         OSError, ValueError: the installation is broken.
     """
     table = json.loads(path.read_bytes())
-    return QueryWords(table["related"], table["chinese"])
+    return QueryWords(table["related"], table["chinese"] | table["japanese"])

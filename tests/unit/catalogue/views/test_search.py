@@ -204,6 +204,7 @@ def tools() -> tuple[ToolText, ...]:
         ("截圖", "browser_take_screenshot"),
         ("新增資料夾", "create_directory"),
         ("点击按钮", "browser_click"),
+        ("ページのスクリーンショットを撮って", "browser_take_screenshot"),
     ],
 )
 def test_what_people_say_finds_what_servers_call_otherwise(
