@@ -78,14 +78,14 @@ class ToolIndex:
         self._query_words = query_words or QueryWords()
         self._meanings = meanings or WordMeanings()
         self._texts: list[ToolText] = []  # without their descriptions
-        self._lengths: list[float] = []
+        lengths: list[float] = []
         self._found: dict[str, dict[int, float]] = {}  # by word: its places, and its weight there
         names: list[array[int]] = []
         wholes: list[array[int]] = []
         for place, text in enumerate(texts):
             weights = _weights(text)
             self._texts.append(text._replace(description="", details=""))
-            self._lengths.append(sum(weights.values()))
+            lengths.append(sum(weights.values()))
             for word in set(words_of(text.details)):
                 weights[word] += DETAILS  # type: ignore[assignment]  # a Counter of fractions
             for word, weight in weights.items():
@@ -93,7 +93,10 @@ class ToolIndex:
             names.append(array("h", self._meanings.of(Counter(whole_words(text.name))) or ()))
             wholes.append(array("h", self._meanings.of(_meant(text)) or ()))
         self._words = sorted(self._found)
-        self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+        mean = sum(lengths) / len(lengths) if lengths else 1.0
+        self._halves = [
+            SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) for length in lengths
+        ]  # half of the most is due there
         self._likeness = MeaningIndex(_vectors(names, wholes, self._meanings.size)).likeness
 
     def find(self, query: str, limit: int, *, among: Callable[[int], bool] = lambda place: True) -> list[int]:
@@ -158,11 +161,8 @@ class ToolIndex:
                 for place, weight in self._found.get(other, {}).items():
                     counts[place] = counts.get(place, 0.0) + RELATED * weight
         rarity = math.log(1 + (len(self._texts) - len(counts) + 0.5) / (len(counts) + 0.5))
-        return {place: rarity * self._saturated(place, count) for place, count in counts.items()}
-
-    def _saturated(self, place: int, count: float) -> float:
-        length = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * self._lengths[place] / self._mean
-        return count * (SATURATION + 1) / (count + SATURATION * length)
+        most, halves = rarity * (SATURATION + 1), self._halves
+        return {place: most * count / (count + halves[place]) for place, count in counts.items()}
 
     def _longer(self, word: str) -> Iterator[str]:
         if len(word) >= LEAST_BEGINNING:

@@ -95,7 +95,7 @@ def singular(word: str) -> str:
 
 
 class QueryWords:
-    """The words of a query without stop words, with words of much the same meaning, and with English ones for common Chinese and Japanese ones.
+    """The words of a query without stop words, with words of much the same meaning, and English ones for common Chinese and Japanese ones.
 
     Most tools are described in English. The table is small and general; a word that is not in it is searched for unchanged.
     """

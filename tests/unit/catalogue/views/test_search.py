@@ -197,7 +197,7 @@ def tools() -> tuple[ToolText, ...]:
         ("rename a file", "move_file"),
         ("make a new folder", "create_directory"),
         ("讀取檔案", "read_file"),
-        ("如何讀取檔案的內容？", "read_text_file"),
+        ("如何讀取檔案的內容？", "read_file"),
         ("打開網頁", "browser_navigate"),
         ("打开网站", "browser_navigate"),
         ("搜尋檔案", "search_files"),
