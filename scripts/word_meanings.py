@@ -305,7 +305,7 @@ def main() -> int:
     words = (others + frequent[:FREQUENT])[:MOST_WORDS]
     chance = random.Random(4)
     some = chance.sample([pair for pair in many_apis(work) if all(pair)], MANY)
-    near = [f"{name}: {described}"[:200] for name, described in some] + [asked(name.lower(), chance) for name, _ in some[:ASKED_FOR]]
+    near = [f"{name}: {described}"[:200] for name, described in some] + [asked(name, chance) for name, _ in some[:ASKED_FOR]]
     texts += 2 * near  # they are nearest to what tools say and people ask
     teacher = Teacher(work)
     alone, taught = teacher.says(words), teacher.says(texts)

