@@ -143,8 +143,10 @@ def test_what_is_said_of_parameters_finds_a_tool_behind_what_its_description_say
 
 
 def test_what_meets_one_of_two_needs_goes_before_what_has_words_of_both() -> None:
-    tools = (ToolText("mail_search"), ToolText("calendar_plan"), ToolText("lunch", description="mail of friends who plan a calendar"))
-    assert found("search my mail and plan a calendar", tools=tools)[-1] == "lunch"
+    names = ("alpha_bravo_charlie", "alpha_bravo_delta", "delta_echo", "charlie_x")
+    tools = tuple(ToolText(name) for name in names)
+    assert found("alpha bravo charlie delta echo", 2, tools=tools) == ["alpha_bravo_charlie", "alpha_bravo_delta"]
+    assert found("alpha bravo charlie and delta echo", 2, tools=tools) == ["alpha_bravo_charlie", "delta_echo"]
 
 
 @pytest.mark.parametrize("schema", [b"{}", b"[]", b'{"properties":5}', b'{"properties":null}'])

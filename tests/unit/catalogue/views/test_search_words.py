@@ -35,6 +35,11 @@ def test_chinese_words_are_asked_for_in_english_too_the_longest_first_and_withou
     assert list(asked.of("請")) == ["請"]
 
 
+def test_japanese_words_are_asked_for_in_english_however_their_marks_are_written() -> None:
+    asked = QueryWords(chinese={"ページ": "page"})
+    assert list(asked.of("ページ")) == list(asked.of("\u30d8\u309a\u30fc\u30b7\u3099")) == ["pag", *QueryWords().of("ページ")]
+
+
 def test_long_questions_end() -> None:
     assert len(QueryWords({}, {"檔": "file"}).of("檔 x1y " * 100_000)) <= 2 * MAX_WORDS
 
