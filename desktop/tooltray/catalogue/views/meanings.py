@@ -8,7 +8,7 @@ import math
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import mul
 from pathlib import Path
@@ -111,13 +111,14 @@ def fields_of(packed: int, count: int) -> Sequence[int]:
 class MeaningIndex:
     """The meanings of a fixed number of texts, which are identified by their places."""
 
-    def __init__(self, vectors: Sequence[Sequence[int]]) -> None:
+    def __init__(self, vectors: Iterable[Sequence[int]]) -> None:
         """
         Args:
             vectors: parts of WordMeanings.of, added, of a length up to SCALE; zeros are like nothing.
         """
-        self._count = len(vectors)
-        self._columns = [_packed([number + SCALE for number in column]) for column in zip(*vectors, strict=True)]
+        rows = [array("h", vector) for vector in vectors]  # 2 bytes for each number while columns are made
+        self._count = len(rows)
+        self._columns = [_packed([number + SCALE for number in column]) for column in zip(*rows, strict=True)]
         self._middle = _packed([MIDDLE] * self._count)
 
     def likeness(self, vector: Sequence[int]) -> list[float]:

@@ -6,9 +6,11 @@ weight, words of much the same meaning. The rest is how like the meaning of the 
 
 import asyncio
 import math
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from operator import mul
 from typing import NamedTuple
@@ -18,7 +20,7 @@ from msgspec import Raw
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry, ListTerms
 from tooltray.catalogue.views.known_clients import KnownClients
-from tooltray.catalogue.views.meanings import MeaningIndex, WordMeanings
+from tooltray.catalogue.views.meanings import SCALE, MeaningIndex, WordMeanings
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.search_words import QueryWords, whole_words, words_of
 from tooltray.foundation.tasks import SLICE, finish_in_thread
@@ -28,16 +30,19 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.mcp_client import McpClient
 
 SATURATION, LENGTH_WEIGHT = 2.0, 0.4  # k1 and b of BM25, for short texts
-NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION = 4.0, 3.0, 2.0, 1.5, 1.0  # the weight of a word in each field
+NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION, DETAILS = 4.0, 3.0, 2.0, 1.5, 1.0, 0.7  # the weight of a word in each field
 BEGINNING = 0.3  # the weight of a word that only begins with the query's word
 RELATED = 0.5  # the weight of a word of much the same meaning
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
-MEANING, SHARPNESS = 0.6, 1.5  # the part of a score that is meaning, to this power; the rest is words
+MEANING = 0.5  # the part of a score that is meaning; the rest is words
 MEANT_NAME = 0.4  # the part of a tool's meaning that is its name's; the rest is that of all its words
 MEANT_DESCRIPTION, MEANT_OTHER = 3, 1  # the weight of a word in that
 LEAST_LIKENESS = 0.2  # of a tool that has no word of the query
+ONE_NEED = 0.5  # the weight of what a tool is for one of several needs, beside what it is for all of them
+FEW = 20  # tools that have too little in common to say what is not worth saying in this list
 MAX_TEXT = 2000  # characters of a description that are searched; a tool's purpose comes first
+MAX_DETAILS = 1000  # characters of what is said of parameters that are searched
 MOST_INDEXES = 64  # two for all servers together, and one for each server that a session has as its only one
 
 
@@ -49,13 +54,16 @@ class ToolText(NamedTuple):
     title: str = ""
     description: str = ""
     parameters: tuple[str, ...] = ()
+    details: str = ""  # the descriptions and values of the parameters
 
 
 def text_of(definition: Raw, *, server: str = "") -> ToolText:
     """Returns the searched texts of a definition; members of a wrong kind are left out."""
     members = opened(definition)
     name, title, description = (_text(members.get(key, NOTHING)) for key in ("name", "title", "description"))
-    return ToolText(name, server, title, description[:MAX_TEXT], tuple(_parameters(members.get("inputSchema", NOTHING))))
+    parameters = _parameters(members.get("inputSchema", NOTHING))
+    details = " ".join(islice(_details(parameters.values()), MAX_DETAILS))[:MAX_DETAILS]
+    return ToolText(name, server, title, description[:MAX_TEXT], tuple(parameters), details)
 
 
 class ToolIndex:
@@ -70,19 +78,26 @@ class ToolIndex:
         self._query_words = query_words or QueryWords()
         self._meanings = meanings or WordMeanings()
         self._texts: list[ToolText] = []  # without their descriptions
-        self._lengths: list[float] = []
+        lengths: list[float] = []
         self._found: dict[str, dict[int, float]] = {}  # by word: its places, and its weight there
-        vectors: list[list[int]] = []
+        names: list[array[int]] = []
+        wholes: list[array[int]] = []
         for place, text in enumerate(texts):
             weights = _weights(text)
-            self._texts.append(text._replace(description=""))
-            self._lengths.append(sum(weights.values()))
+            self._texts.append(text._replace(description="", details=""))
+            lengths.append(sum(weights.values()))
+            for word in set(words_of(text.details)):
+                weights[word] += DETAILS  # type: ignore[assignment]  # a Counter of fractions
             for word, weight in weights.items():
                 self._found.setdefault(word, {})[place] = weight
-            vectors.append(_meaning(text, self._meanings))
+            names.append(array("h", self._meanings.of(Counter(whole_words(text.name))) or ()))
+            wholes.append(array("h", self._meanings.of(_meant(text)) or ()))
         self._words = sorted(self._found)
-        self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
-        self._likeness = MeaningIndex(vectors).likeness
+        mean = sum(lengths) / len(lengths) if lengths else 1.0
+        self._halves = [
+            SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) for length in lengths
+        ]  # half of the most is due there
+        self._likeness = MeaningIndex(_vectors(names, wholes, self._meanings.size)).likeness
 
     def find(self, query: str, limit: int, *, among: Callable[[int], bool] = lambda place: True) -> list[int]:
         """Returns the places of the best tools, the best first; if the query has no word, the first tools by name.
@@ -90,16 +105,8 @@ class ToolIndex:
         Args:
             among: whether a place may be in the answer.
         """
-        words = self._query_words.of(query)
-        scores: dict[int, float] = {} if words else dict.fromkeys(range(len(self._texts)), 0.0)
-        whole = self._query_words.whole(query)
-        weights = {bare: self._meanings.weight(word) for word in whole for bare in words_of(word)}
-        for word, related in words.items():
-            weight = weights.get(word, 1.0)
-            for place, score in self._scores(word, related).items():
-                scores[place] = scores.get(place, 0.0) + weight * score
-        if (meant := self._meanings.of(self._query_words.meant(whole))) is not None:
-            scores = _joined(scores, self._likeness(meant))
+        needs = [self._scored(need) for need in self._query_words.needs(query)]
+        scores = _for_all(needs) if needs else dict.fromkeys(range(len(self._texts)), 0.0)
         ranked = sorted(scores, key=lambda place: (-scores[place], self._texts[place].name))
         return list(islice(filter(among, ranked), limit))
 
@@ -125,6 +132,18 @@ class ToolIndex:
             return f"description: {next(said, best)}"
         return self._nearest(query, text)
 
+    def _scored(self, need: str) -> tuple[dict[int, float], list[float]]:
+        """Returns how well the words of a need fit the tools that have any of them, and how like its meaning is to that of each tool."""
+        whole = self._query_words.whole(need)
+        weights = {bare: self._meanings.weight(word) for word in whole for bare in words_of(word)}
+        scores: dict[int, float] = {}
+        for word, related in self._query_words.of(need).items():
+            weight = weights.get(word, 1.0)
+            for place, score in self._scores(word, related).items():
+                scores[place] = scores.get(place, 0.0) + weight * score
+        meant = self._meanings.of(self._query_words.meant(whole))
+        return scores, [0.0] * len(self._texts) if meant is None else self._likeness(meant)
+
     def _nearest(self, query: str, text: ToolText) -> str:
         asked = self._meanings.of(self._query_words.meant(self._query_words.whole(query)))
         known = {word: vector for _, whole in _fields(text) for word in whole_words(whole) if (vector := self._meanings.of({word: 1}))}
@@ -142,11 +161,8 @@ class ToolIndex:
                 for place, weight in self._found.get(other, {}).items():
                     counts[place] = counts.get(place, 0.0) + RELATED * weight
         rarity = math.log(1 + (len(self._texts) - len(counts) + 0.5) / (len(counts) + 0.5))
-        return {place: rarity * self._saturated(place, count) for place, count in counts.items()}
-
-    def _saturated(self, place: int, count: float) -> float:
-        length = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * self._lengths[place] / self._mean
-        return count * (SATURATION + 1) / (count + SATURATION * length)
+        most, halves = rarity * (SATURATION + 1), self._halves
+        return {place: most * count / (count + halves[place]) for place, count in counts.items()}
 
     def _longer(self, word: str) -> Iterator[str]:
         if len(word) >= LEAST_BEGINNING:
@@ -206,26 +222,46 @@ def _index_of(entries: Sequence[Entry], query_words: QueryWords, meanings: WordM
     return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), query_words, meanings)
 
 
+def _for_all(needs: Sequence[tuple[dict[int, float], list[float]]]) -> dict[int, float]:
+    """Returns the scores for all needs together, and of several for the one that a tool serves best."""
+    if len(needs) == 1:
+        return _joined(*needs[0])
+    words: Counter[int] = Counter()
+    best: dict[int, float] = {}
+    for need in needs:
+        words.update(need[0])
+        for place, score in _joined(*need).items():
+            best[place] = max(best.get(place, 0.0), score)
+    likeness = [sum(each) / len(needs) for each in zip(*(like for _, like in needs), strict=True)]
+    return {place: score + ONE_NEED * best.get(place, 0.0) for place, score in _joined(words, likeness).items()}  # type: ignore[arg-type]
+
+
 def _joined(scores: dict[int, float], likeness: list[float]) -> dict[int, float]:
     """Returns the scores of words and of meaning, each in parts of the highest, as one."""
     most, like = max(scores.values(), default=0.0) or 1.0, max(likeness, default=0.0)
     if like <= 0:
         return scores
     found = {place for place, each in enumerate(likeness) if each >= LEAST_LIKENESS}.union(scores)
-    return {
-        place: (1 - MEANING) * scores.get(place, 0.0) / most + MEANING * (max(likeness[place], 0.0) / like) ** SHARPNESS for place in found
-    }
+    return {place: (1 - MEANING) * scores.get(place, 0.0) / most + MEANING * max(likeness[place], 0.0) / like for place in found}
 
 
-def _meaning(text: ToolText, meanings: WordMeanings) -> list[int]:
+def _meant(text: ToolText) -> Counter[str]:
     weights: Counter[str] = Counter()
     fields = (MEANT_DESCRIPTION, text.description), (MEANT_DESCRIPTION, text.title), (MEANT_OTHER, text.name), (MEANT_OTHER, text.server)
     for weight, content in (*fields, (MEANT_OTHER, " ".join(text.parameters))):
         for word in whole_words(content):
             weights[word] += weight
-    whole, name = meanings.of(weights), meanings.of(Counter(whole_words(text.name)))
-    nothing = [0] * meanings.size  # a name that says nothing is not like any question
-    return [round(MEANT_NAME * one + (1 - MEANT_NAME) * other) for one, other in zip(name or nothing, whole or nothing, strict=True)]
+    return weights
+
+
+def _vectors(names: Sequence[Sequence[int]], wholes: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
+    """Yields the meaning of each tool: its name's, and how that of all its words differs from what all tools have in common."""
+    nothing = [0] * size  # a name that says nothing is not like any question
+    common = [sum(column) / (len(wholes) + FEW) for column in zip(*(each or nothing for each in wholes), strict=True)]
+    for name, whole in zip(names, wholes, strict=True):
+        own = [number - shared for number, shared in zip(whole, common, strict=False)]
+        length = math.hypot(*own) / SCALE / (1 - MEANT_NAME) or 1.0
+        yield [round(MEANT_NAME * one + other / length) for one, other in zip(name or nothing, own or nothing, strict=True)]
 
 
 def _fields(text: ToolText) -> Iterator[tuple[str, str]]:
@@ -242,11 +278,21 @@ def _weights(text: ToolText) -> Counter[str]:
     return weights
 
 
-def _parameters(schema: Raw) -> Iterator[str]:
+def _parameters(schema: Raw) -> dict[str, Raw]:
     try:
-        yield from opened(opened(schema).get("properties", NOTHING))
+        return opened(opened(schema).get("properties", NOTHING))
     except ValueError:
-        return
+        return {}
+
+
+def _details(parameters: Iterable[Raw]) -> Iterator[str]:
+    """Yields the descriptions of parameters and the values from which they are chosen; other members are left out."""
+    for parameter in parameters:
+        with suppress(ValueError):
+            members = opened(parameter)
+            yield _text(members.get("description", NOTHING))
+            values = load(members.get("enum", NOTHING))
+            yield from (each for each in values if isinstance(each, str)) if isinstance(values, list) else ()
 
 
 def _text(value: Raw) -> str:

@@ -16,14 +16,28 @@ WORD = lazy_pattern(r"[^\W_]+")
 
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PART = lazy_pattern(rf"[{_UNSPACED}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d{_UNSPACED}]+")
+_PROPER_NAME = lazy_pattern(r"[A-Z][a-z]+(?:[A-Z][A-Za-z]*)+")  # of a product, such as GitHub, which is one word elsewhere
 _IS_UNSPACED = lazy_pattern(rf"[{_UNSPACED}]")
 MAX_WORDS = 32  # words of a query; of a long text only the beginning is searched
 MAX_QUERY = 2000  # characters of a query that are read; far more than so many words have
 SAID, RELATED = 5, 1  # the weights of a word and of one of much the same meaning
+MAX_NEEDS = 4  # of a query
+STORY = 12  # words, of which more do not each ask for something
+LEAST_NEED = 2  # words
+_CUT = lazy_pattern(
+    r"(?i)[.;?!。；？！]+(?:\s|$)|,? \b(?:and|then|also|plus|but|by the way|additionally|furthermore|moreover)\b|然後|然后|並且|并且|並|再"
+)
+_FILE_ENDINGS = "txt|md|pdf|csv|json|xml|ya?ml|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|webp|mp[34]|wav|zip|log|html?|css|parquet"
+_LITERALS = (  # what a question says of one thing, and the word for things of its kind
+    (lazy_pattern(r"(?i)\b(?:https?://|www\.)\S+"), "url"),
+    (lazy_pattern(r"(?<![A-Za-z\d_.+-])[A-Za-z\d_.+-]+@[A-Za-z\d-]+\.[A-Za-z.]+"), "email"),
+    (lazy_pattern(rf"(?i)(?<![a-z\d_./\\~-])[a-z\d_./\\~-]+\.(?:{_FILE_ENDINGS})(?![a-z\d])"), "file"),
+)
 _STOP_WORDS = """
-a about all am an and any are as at be by can could d do does don for from get has have how i if in into is it its let like ll m make me my
-need of on or our please re s should so some something somewhere t that the their them there these this those to tool tools use used using
-ve want was we were what when where which who will with would you your
+a about again all already also am an and any anything are as at be been by can could currently d do does don else everything for from get
+has have how i if in instead into is it its just let like ll m make me my need of on only or our please re s should so some something
+somewhere t that the their them there these this those to tool tools use used using ve want was we were what when where which who will
+with would yet you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question without meaning in a search; each is in a few descriptions
 UNCHANGED = frozenset(
@@ -55,6 +69,8 @@ def whole_words(text: str) -> Iterator[str]:
 def _parts(text: str) -> Iterator[str]:
     for joined in WORD.findall(without_accents(text)):
         yield from map(str.casefold, _PART.findall(joined))
+        if _PROPER_NAME.fullmatch(joined):
+            yield joined.casefold()
 
 
 def _bare(word: str) -> str:
@@ -79,7 +95,7 @@ def singular(word: str) -> str:
 
 
 class QueryWords:
-    """The words of a query without stop words, with words of much the same meaning, and with English ones for common Chinese ones.
+    """The words of a query without stop words, with words of much the same meaning, and English ones for common Chinese and Japanese ones.
 
     Most tools are described in English. The table is small and general; a word that is not in it is searched for unchanged.
     """
@@ -88,13 +104,32 @@ class QueryWords:
         """
         Args:
             related: by words, the words of much the same meaning, separated by spaces.
-            chinese: by words, the English ones that replace them; empty for words without meaning in a search.
+            chinese: by words in Chinese or Japanese, the English ones that replace them; empty for words without meaning in a search.
         """
         self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}
         self._whole = {bare: tuple(whole_words(value)) for words, value in (related or {}).items() for bare in words_of(words)}
-        self._english = {word: value for words, value in (chinese or {}).items() for word in words.split()}
+        self._english = {word: value for words, value in (chinese or {}).items() for word in without_accents(words).split()}
         longest_first = sorted(self._english, key=len, reverse=True)
         self._chinese = lazy_pattern("|".join(map(re.escape, longest_first))) if longest_first else _FITS_NOWHERE
+
+    def needs(self, query: str) -> list[str]:
+        """Returns the parts of a query that ask for something each, such as "find the mail" and "save it"; none if it has no word.
+
+        A part with fewer than LEAST_NEED words belongs to the one before it, or else to the one after it; a story has one need.
+        """
+        if len(self.whole(query)) > STORY:
+            return [query]
+        needs: list[str] = []
+        counts: list[int] = []
+        for part in _CUT.split(without_accents(query[:MAX_QUERY]), MAX_NEEDS - 1):
+            count = len(self.whole(part))
+            if counts and min(count, counts[-1]) < LEAST_NEED:
+                needs[-1] += f" {part}"
+                counts[-1] += count
+            else:
+                needs.append(part)
+                counts.append(count)
+        return needs if len(needs) > 1 or self.of(query) else []
 
     def of(self, query: str) -> dict[str, tuple[str, ...]]:
         """Returns the words to search for, each with words of much the same meaning; a query of only stop words keeps them."""
@@ -115,6 +150,8 @@ class QueryWords:
     def _parts(self, query: str) -> tuple[str, str]:
         """Returns the English words for what is Chinese in a query, and the query without stop words."""
         plain = without_accents(query[:MAX_QUERY])
+        for literal, kind in _LITERALS:
+            plain = literal.sub(kind, plain)
         english = " ".join(self._english[word] for word in self._chinese.findall(plain))
         rest = self._chinese.sub(lambda found: found[0] if self._english[found[0]] else " ", plain)
         return english, " ".join(word for word in WORD.findall(rest) if word.casefold() not in STOP_WORDS)
@@ -127,4 +164,4 @@ def read_query_words(path: Path) -> QueryWords:
         OSError, ValueError: the installation is broken.
     """
     table = json.loads(path.read_bytes())
-    return QueryWords(table["related"], table["chinese"])
+    return QueryWords(table["related"], table["chinese"] | table["japanese"])

@@ -11,7 +11,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views import search
 from tooltray.catalogue.views.meanings import WordMeanings
-from tooltray.catalogue.views.search import MAX_TEXT, ToolIndex, ToolText, text_of
+from tooltray.catalogue.views.search import MAX_DETAILS, MAX_TEXT, ToolIndex, ToolText, text_of
 from tooltray.catalogue.views.search_words import MAX_WORDS, QueryWords, read_query_words
 from tooltray.foundation.programs import resource
 from tooltray.protocol.envelope import dump
@@ -124,9 +124,29 @@ def test_the_text_of_a_definition_is_what_it_says_of_itself() -> None:
         "name": "n",
         "title": "T",
         "description": "d" * (MAX_TEXT + 1),
-        "inputSchema": {"type": "object", "properties": {"a": {}, "b": True}},
+        "inputSchema": {
+            "type": "object",
+            "properties": {"a": {"description": "which", "enum": ["pods", 5]}, "b": True, "c": {"description": 5, "enum": 5}},
+        },
     }
-    assert text_of(dump(definition), server="s") == ToolText("n", "s", "T", "d" * MAX_TEXT, ("a", "b"))
+    assert text_of(dump(definition), server="s") == ToolText("n", "s", "T", "d" * MAX_TEXT, ("a", "b", "c"), "which pods ")
+
+
+def test_of_what_is_said_of_parameters_the_beginning_is_searched() -> None:
+    properties = {"a": {"description": "d" * MAX_DETAILS}, "b": {"description": "end"}}
+    assert text_of(dump({"name": "n", "inputSchema": {"properties": properties}})).details == "d" * MAX_DETAILS
+
+
+def test_what_is_said_of_parameters_finds_a_tool_behind_what_its_description_says() -> None:
+    tools = (ToolText("get", details="pods or services"), ToolText("list", description="pods"), ToolText("other"))
+    assert found("pods", tools=tools) == ["list", "get"]
+
+
+def test_what_meets_one_of_two_needs_goes_before_what_has_words_of_both() -> None:
+    names = ("alpha_bravo_charlie", "alpha_bravo_delta", "delta_echo", "charlie_x")
+    tools = tuple(ToolText(name) for name in names)
+    assert found("alpha bravo charlie delta echo", 2, tools=tools) == ["alpha_bravo_charlie", "alpha_bravo_delta"]
+    assert found("alpha bravo charlie and delta echo", 2, tools=tools) == ["alpha_bravo_charlie", "delta_echo"]
 
 
 @pytest.mark.parametrize("schema", [b"{}", b"[]", b'{"properties":5}', b'{"properties":null}'])
@@ -186,6 +206,7 @@ def tools() -> tuple[ToolText, ...]:
         ("截圖", "browser_take_screenshot"),
         ("新增資料夾", "create_directory"),
         ("点击按钮", "browser_click"),
+        ("ページのスクリーンショットを撮って", "browser_take_screenshot"),
     ],
 )
 def test_what_people_say_finds_what_servers_call_otherwise(
@@ -255,6 +276,13 @@ def test_what_is_unlike_is_not_found_by_its_meaning(few: WordMeanings) -> None:
 def test_what_has_the_word_goes_before_what_means_the_same(few: WordMeanings) -> None:
     tools = (ToolText("terminal"), ToolText("shell"))
     assert ToolIndex(tools, meanings=few).find("shell", 5) == [1, 0]
+
+
+def test_what_all_tools_have_in_common_says_nothing_of_one(tmp_path: Path) -> None:
+    meant = write_meanings(tmp_path / "common.bin", {"page": (7, 0, 0, 0), "web": (7, 0, 0, 0), "sun": (0, 7, 0, 0), "moon": (0, 0, 7, 0)})
+    tools = [ToolText(f"t{number}", description="page sun" if number % 2 else "page moon") for number in range(200)]
+    assert ToolIndex(tools, meanings=meant).find("web", 5) == []
+    assert ToolIndex(tools[:2], meanings=meant).find("web", 5) == [0, 1]
 
 
 def test_opposite_meanings_leave_the_order_of_the_words(tmp_path: Path) -> None:
