@@ -6,6 +6,7 @@ weight, words of much the same meaning. The rest is how like the meaning of the 
 
 import asyncio
 import math
+import sqlite3
 from array import array
 from bisect import bisect_left
 from collections import Counter
@@ -23,10 +24,13 @@ from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.meanings import SCALE, MeaningIndex, WordMeanings
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.search_words import QueryWords, whole_words, words_of
+from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.tasks import SLICE, finish_in_thread
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.records.journal.journal_event import CALL
+from tooltray.records.journal.journal_reader import JournalReader
 from tooltray.servers.upstream.mcp_client import McpClient
 
 SATURATION, LENGTH_WEIGHT = 2.0, 0.4  # k1 and b of BM25, for short texts
@@ -39,6 +43,8 @@ MEANING = 0.5  # the part of a score that is meaning; the rest is words
 MEANT_NAME = 0.4  # the part of a tool's meaning that is its name's; the rest is that of all its words
 MEANT_DESCRIPTION, MEANT_OTHER = 3, 1  # the weight of a word in that
 LEAST_LIKENESS = 0.2  # of a tool that has no word of the query
+CALLED_LATELY = 0.05  # what the best score is raised by, of which a whole one is 1: it decides between tools that fit about as well
+LATELY = 100  # calls
 ONE_NEED = 0.5  # the weight of what a tool is for one of several needs, beside what it is for all of them
 FEW = 20  # tools that have too little in common to say what is not worth saying in this list
 MAX_TEXT = 2000  # characters of a description that are searched; a tool's purpose comes first
@@ -99,16 +105,25 @@ class ToolIndex:
         ]  # half of the most is due there
         self._likeness = MeaningIndex(_vectors(names, wholes, self._meanings.size)).likeness
 
-    def find(self, query: str, limit: int, *, among: Callable[[int], bool] = lambda place: True) -> list[int]:
+    def find(
+        self,
+        query: str,
+        limit: int,
+        *,
+        among: Callable[[int], bool] = lambda place: True,
+        is_preferred: Callable[[int], bool] = lambda place: False,
+    ) -> list[int]:
         """Returns the places of the best tools, the best first; if the query has no word, the first tools by name.
 
         Args:
             among: whether a place may be in the answer.
+            is_preferred: whether a place goes before others of the answer that fit about as well; it brings no tool into the answer.
         """
         needs = [self._scored(need) for need in self._query_words.needs(query)]
         scores = _for_all(needs) if needs else dict.fromkeys(range(len(self._texts)), 0.0)
         ranked = sorted(scores, key=lambda place: (-scores[place], self._texts[place].name))
-        return list(islice(filter(among, ranked), limit))
+        best = islice(filter(among, ranked), limit)
+        return sorted(best, key=lambda place: -(scores[place] + CALLED_LATELY * is_preferred(place)))
 
     def why(self, query: str, place: int) -> str:
         """Returns in about three words why a query finds a tool: the field and the word in it that counts most, e.g. "name: shell".
@@ -185,9 +200,16 @@ class ToolSearch:
     """The search in the tools that a session may call. Belongs to the engine's loop."""
 
     def __init__(
-        self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords, meanings: WordMeanings, clients: KnownClients
+        self,
+        *,
+        tools: ToolManager,
+        profiles: Profiles,
+        query_words: QueryWords,
+        meanings: WordMeanings,
+        clients: KnownClients,
+        journal_reader: JournalReader,
     ) -> None:
-        self._tools, self._profiles, self._clients = tools, profiles, clients
+        self._tools, self._profiles, self._clients, self._journal = tools, profiles, clients, journal_reader
         self._query_words, self._meanings = query_words, meanings
         self._lock = asyncio.Lock()
         self._indexes: dict[tuple[str | None, bool], tuple[Sequence[Entry], ToolIndex]] = {}
@@ -196,16 +218,34 @@ class ToolSearch:
         """Returns the tools that fit a query best, the best first. `client`: see ViewLists.listing."""
         entries = await self._tools.entries(state.server, client=client, terms=ListTerms(with_views=state.shows_views))
         index = await self._index(entries, (state.server, state.shows_views))
+        lately = await self._called_lately(state)
 
         def may_call(place: int) -> bool:
             route = entries[place].route
             return route.definition.view.is_for_models and self._profiles.includes(state, route.server, route.definition.name)
 
+        def was_called(place: int) -> bool:
+            route = entries[place].route
+            return (route.server, route.definition.name) in lately
+
         def find() -> list[tuple[int, str]]:
-            return [(place, index.why(query, place)) for place in index.find(query, limit, among=may_call)]
+            places = index.find(query, limit, among=may_call, is_preferred=was_called)
+            return [(place, index.why(query, place)) for place in places]
 
         found = await finish_in_thread(find) if len(entries) > SLICE else find()
         return [FoundTool(self._tools.in_room(entries[place], self._clients.list_terms(state)), why) for place, why in found]
+
+    async def _called_lately(self, state: SessionState) -> set[tuple[str, str]]:
+        """Returns server and tool of the last calls of a session's client, in the project that it works on; none without a journal."""
+        if not state.client:
+            return set()
+        projects = (state.project.path,) if state.project else ()
+        wanted = ActivityFilter(kinds=(CALL,), outcomes=("ok",), clients=(state.client,), projects=projects)
+        try:
+            rows = await finish_in_thread(self._journal.rows, wanted, 0, LATELY, collapsed=False)
+        except sqlite3.Error:
+            return set()
+        return {(row.entry.server, row.entry.tool) for row in rows}
 
     async def _index(self, entries: Sequence[Entry], key: tuple[str | None, bool]) -> ToolIndex:
         async with self._lock:  # simultaneous searches wait for one index

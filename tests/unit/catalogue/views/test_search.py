@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import Raw
 from tests.fakes.hub_parts import started_parts, two_servers
+from tests.fakes.journals import call
 from tests.fakes.meaning_table import write_meanings
 from tests.fakes.scripted_server import ScriptedServer, tool
 
@@ -14,6 +16,7 @@ from tooltray.catalogue.views.meanings import WordMeanings
 from tooltray.catalogue.views.search import MAX_DETAILS, MAX_TEXT, ToolIndex, ToolText, text_of
 from tooltray.catalogue.views.search_words import MAX_WORDS, QueryWords, read_query_words
 from tooltray.foundation.programs import resource
+from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.sessions.session_state import SessionState
 
@@ -246,6 +249,40 @@ async def test_of_too_many_indexes_the_oldest_is_made_again(tmp_path: Path, monk
         for server, name in [("a", "read_it"), ("b", "write_it"), ("a", "read_it"), ("a", "read_it")]:
             found = await parts.search.found(name, 1, SessionState("1", server=server), client=None)
             assert [each.entry.route.definition.name for each in found] == [name]
+
+
+def test_what_is_preferred_goes_first_only_where_others_fit_about_as_well() -> None:
+    index = ToolIndex([ToolText("read_a"), ToolText("read_b"), ToolText("note", description="read this once, then write")])
+    assert index.find("read", 3) == [0, 1, 2]
+    assert index.find("read", 3, is_preferred=lambda place: place == 1) == [1, 0, 2]
+    assert index.find("read", 3, is_preferred=lambda place: place == 2) == [0, 1, 2]
+    assert index.find("read", 1, is_preferred=lambda place: place == 1) == [0]
+
+
+async def test_of_tools_that_fit_alike_the_one_that_this_client_called_lately_goes_first(tmp_path: Path) -> None:
+    servers = two_servers(ScriptedServer(tool("read_it")), ScriptedServer(tool("read_it")))
+    async with started_parts(tmp_path, "a", "b", **servers) as parts:
+        parts.journal.start()
+        state = SessionState("1", client="Codex")
+        assert await first_found(parts, state) == "a"
+        parts.bus.publish(call(server="b", tool="read_it", client="Codex"))
+        await parts.journal.flush()
+        assert await first_found(parts, state) == "b"
+        assert await first_found(parts, SessionState("2", client="Cursor")) == "a"
+        assert await first_found(parts, SessionState("3")) == "a"
+        elsewhere = SessionState("4", client="Codex", projects={"folder": SessionProject("/elsewhere", "elsewhere", "folder")})
+        assert await first_found(parts, elsewhere) == "a"
+        await parts.journal.close()
+
+
+async def test_a_journal_that_cannot_be_read_changes_no_order(tmp_path: Path) -> None:
+    async with started_parts(tmp_path, "a", "b", **two_servers(ScriptedServer(tool("read_it")), ScriptedServer(tool("read_it")))) as parts:
+        parts.home.activity.write_bytes(b"no database" * 500)
+        assert await first_found(parts, SessionState("1", client="Codex")) == "a"
+
+
+async def first_found(parts: Any, state: SessionState) -> str:
+    return str((await parts.search.found("read", 2, state, client=None))[0].entry.route.server)
 
 
 # what words mean
