@@ -18,8 +18,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import quote
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -77,7 +79,7 @@ def freeze() -> Path:
     run(sys.executable, "-m", "PyInstaller", *options, "pyinstaller.spec", **fixed)
     frozen = BUILD / "tooltray"
     add_fonts(frozen / "_internal" / "tooltray" / "_resources" / "fonts")
-    (frozen / "LICENCES.txt").write_text(licences())
+    (frozen / "LICENCES.txt").write_text(licences(of_system(frozen)))
     if sys.platform == "linux":
         [data] = (frozen / "_internal" / "PySide6" / "Qt" / "lib").glob("libicudata.so.*")
         icu_data.shrink(data)
@@ -93,15 +95,20 @@ def add_fonts(place: Path) -> None:
         shutil.copyfile(DEBIAN / "usr/share/doc" / package / "copyright", place / f"{package}.txt")
 
 
-def licences() -> str:
-    """The licences of Tooltray, of all packages in it, of Python, Qt and the fonts, as one text."""
+def of_system(frozen: Path) -> dict[str, str]:
+    """The packages of Debian whose libraries are in the frozen programs, with their versions; other systems' own are not shipped."""
+    return debian.system_libraries(frozen) if sys.platform == "linux" else {}
+
+
+def licences(libraries: Iterable[str] = ()) -> str:
+    """The licences of Tooltray, of all packages in it, of Python, Qt and the fonts, and of these packages of Debian, as one text."""
     parts = {"Tooltray": (ROOT / "LICENSE").read_text()}
     for name in parts_of_app():
         parts[name] = "\n".join(licence_texts(name)) or licence(importlib.metadata.metadata(name))
     for name in OF_QT:
         parts[f"Qt, PySide6: {name}"] = (DEBIAN / "usr/share/common-licenses" / name).read_text()
     parts["tiktoken"] = (ROOT / "resources/tokenizer/LICENCE.txt").read_text()
-    for package in FONTS:
+    for package in (*FONTS, *libraries):
         parts[package] = (DEBIAN / "usr/share/doc" / package / "copyright").read_text()
     parts["Python"] = "\n".join(
         map(str, [sys.copyright, "Python is under the PSF License Agreement: https://docs.python.org/3/license.html"])
@@ -136,8 +143,12 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def sbom() -> str:
-    """The list of parts in CycloneDX 1.5, JSON: https://cyclonedx.org/docs/1.5/json/"""
+def sbom(libraries: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The list of parts in CycloneDX 1.5, JSON: https://cyclonedx.org/docs/1.5/json/
+
+    Args:
+        libraries: Debian's packages whose libraries are in the programs, with their versions, by name.
+    """
 
     def part(name: str) -> dict[str, object]:
         about = importlib.metadata.metadata(name)
@@ -153,7 +164,11 @@ def sbom() -> str:
     python = {"type": "framework", "name": "python", "version": platform.python_version(), "licenses": [{"expression": "PSF-2.0"}]}
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch()))
     about = {"timestamp": when, "component": {"type": "application", "name": "tooltray", "version": VERSION}}
-    components = [python, *map(part, parts_of_app())]
+    system = [
+        {"type": "library", "name": name, "version": version, "purl": f"pkg:deb/debian/{name}@{quote(version, safe='')}"}
+        for name, version in libraries.items()
+    ]
+    components = [python, *map(part, parts_of_app()), *system]
     content = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": about, "components": components}
     return json.dumps(content, indent=2) + "\n"
 
@@ -278,14 +293,14 @@ def main() -> int:
         for name, make in (("deb", make_deb), ("archive", make_archive)):
             if only in (None, name):
                 make(frozen)
-    finish(list(DIST.iterdir()))
+    finish(list(DIST.iterdir()), {} if only == "python" else of_system(frozen))
     return 0
 
 
-def finish(made_files: list[Path]) -> None:
-    """Writes the list of parts and the checksums beside what was made, and prints what there is."""
+def finish(made_files: list[Path], libraries: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Writes the list of parts and the checksums beside what was made, and prints what there is. `libraries`: see `sbom`."""
     parts = DIST / f"tooltray-{VERSION}.cdx.json"
-    parts.write_text(sbom())
+    parts.write_text(sbom(libraries))
     files = sorted([*made_files, parts])
     (DIST / "SHA256SUMS").write_text("".join(f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.name}\n" for each in files))
     sys.stdout.writelines(f"{each.stat().st_size / 1e6:7.1f} MB  {each.name}\n" for each in files)

@@ -20,6 +20,7 @@ tooltray: embedded-library *
 tooltray: library-not-linked-against-libc *
 """
 OURS = "2026 The developers of Tooltray"
+_SYSTEM_LIBRARY = re.compile(r": (/usr)?/lib/[^/]+-linux-gnu[^/]*/lib[^/]+$")  # of dpkg-query's lines, "package:architecture: path"
 _COMMON = {  # texts that each Debian has in /usr/share/common-licenses, by SPDX expression
     "Apache-2.0": "Apache-2.0",
     "LGPL-3.0-only": "LGPL-3",
@@ -86,6 +87,20 @@ def changelog(text: str, version: str, epoch_s: int) -> str:
     lines = [textwrap.fill(" ".join(each.split()), 78, initial_indent="  * ", subsequent_indent="    ") for each in changes]
     when = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(epoch_s))
     return f"tooltray ({version}) unstable; urgency=medium\n\n" + "\n".join(lines) + f"\n\n -- {maintainer()}  {when}\n"
+
+
+def system_libraries(frozen: Path) -> dict[str, str]:
+    """Returns Debian's packages of which the freezer has taken libraries, with their versions, by name."""
+    files = [file for file in (frozen / "_internal").glob("lib*.so*") if not file.is_symlink()]
+    names = sorted(file.name for file in files if not file.name.startswith("libpython"))  # of the Python that freezes, listed as such
+    search = ["dpkg-query", "--search", *(f"/*/{name}" for name in names)]
+    found = subprocess.run(search, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout  # some are of wheels
+    packages = sorted({line.partition(": ")[0] for line in found.splitlines() if _SYSTEM_LIBRARY.search(line)})
+    if not packages:
+        return {}
+    about = ["dpkg-query", "--show", "--showformat", "${Package} ${Version}\\n", *packages]
+    lines = subprocess.run(about, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    return {name: version for name, _, version in (line.partition(" ") for line in lines)}
 
 
 def without_build_paths(frozen: Path) -> None:

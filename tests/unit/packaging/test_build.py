@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -50,6 +51,33 @@ def test_the_list_of_parts_names_each_with_its_licence_and_is_the_same_each_time
     assert by_name["aiohttp"]["purl"] == f"pkg:pypi/aiohttp@{by_name['aiohttp']['version']}"
     assert all(each["licenses"][0]["expression"] for each in parts["components"])
     assert build.sbom() == build.sbom()
+
+
+DPKG_QUERY = """\
+#!/bin/sh
+case $1 in
+--search) printf '%s\\n' 'zlib1g:amd64: /lib/x86_64-linux-gnu/libz.so.1' 'steam: /opt/steam/lib/libz.so.1'; exit 1 ;;
+--show) [ "$4" = zlib1g:amd64 ] && [ $# = 4 ] && echo 'zlib1g 1:1.2.13+b1' ;;
+esac
+"""
+
+
+def test_libraries_of_debian_are_parts_by_their_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "dpkg-query"
+    program.parent.mkdir()
+    program.write_text(DPKG_QUERY)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    (tmp_path / "_internal").mkdir()
+    (tmp_path / "_internal" / "libz.so.1").touch()
+    assert debian.system_libraries(tmp_path) == {"zlib1g": "1:1.2.13+b1"}
+    found = json.loads(build.sbom(debian.system_libraries(tmp_path)))["components"][-1]
+    assert (found["name"], found["purl"]) == ("zlib1g", "pkg:deb/debian/zlib1g@1%3A1.2.13%2Bb1")
+
+
+def test_programs_without_libraries_of_debian_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debian.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=""))
+    assert debian.system_libraries(tmp_path) == {}
 
 
 def test_files_do_not_depend_on_who_builds_and_when(tmp_path: Path) -> None:
