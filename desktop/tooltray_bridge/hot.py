@@ -63,7 +63,7 @@ def as_json(text: bytes) -> bytes:
 def hello(server: str | None, profile: str | None = None) -> bytes:
     """Returns the first line on every connection of one bridge. Each call puts a new session into it."""
     names = [b"null" if name is None else as_json(paths.to_bytes(name)) for name in (server, profile)]
-    return b'{"tooltray":1,"role":"client","session":"%b","server":%b,"profile":%b,"cwd":%b}\n' % (
+    return b'{"tooltray":1,"role":"client","session":"%b","server":%b,"profile":%b,"cwd":%b,"leaves":true}\n' % (
         platform.random_bytes(16).hex().encode(),
         *names,
         as_json(working_folder()),

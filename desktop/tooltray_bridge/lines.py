@@ -17,6 +17,7 @@ HUB_LOST = b'{"code":-32000,"message":"the connection to Tooltray was lost while
 LINE_LOST = b'{"code":-32000,"message":"the connection to Tooltray was lost within this message, which is too long to be resent"}'
 WITHDRAWN = CANCEL_HEAD + b',"params":{"requestId":%b,"reason":"the connection to Tooltray was lost"}}\n'
 AHEAD_ID = b'"tooltray-ahead-%b-%d"'  # of a request that the client has an answer to, with the checksum of its result
+LEAVE_ID = b'"tooltray-leave"'  # of a line by which a hub that hands over asks the bridge to leave; as in carriers/mcp/local_socket.py
 NO_ID = b"null"  # the id in the answer to a message without a readable id
 LISTEN, SUBSCRIBE, UNSUBSCRIBE = b"subscriptions/listen", b"resources/subscribe", b"resources/unsubscribe"
 LOOKED_FOR = frozenset((b"jsonrpc", b"id", b"method"))

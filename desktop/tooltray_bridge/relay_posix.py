@@ -106,13 +106,13 @@ class Relay:
         self.hub, self._to_hub, self._is_hub_taking = None, b"", False
 
     def pump(self) -> None:
-        """Carries until the hub or the client is gone."""
+        """Carries until the hub or the client is gone, or the hub may be left."""
         assert self.hub is not None
         hub_fd, stdout = self.hub.fileno(), self.stdout
         watched: tuple[bool, ...] = ()
         poll = select.poll()
-        while not self.is_client_gone:
-            wants = bool(self.to_client), bool(self._to_hub), self.is_input_open, self._is_hub_taking
+        while not self.is_client_gone and not self.tracker.may_leave:
+            wants = bool(self.to_client), bool(self._to_hub), self.is_input_open, self._is_hub_taking, self.tracker.reads_client
             if wants != watched:
                 watched, poll = wants, self._watch(hub_fd)
             for fd, event in poll.poll():
@@ -198,7 +198,7 @@ class Relay:
         if events:  # a hub that is gone, registered without events, would wake the bridge again and again
             poll.register(hub_fd, events)  # first: the client's bytes after a loss go to the next hub
         poll.register(self.stdout, POLLOUT if self.to_client else 0)  # with 0 it still reports that the client has stopped reading
-        if self.is_input_open and self._is_hub_taking and not self._to_hub:
+        if self.is_input_open and self._is_hub_taking and not self._to_hub and self.tracker.reads_client:
             poll.register(self.stdin, POLLIN)
         return poll
 

@@ -251,11 +251,11 @@ class Relay:
         self.hub, self._to_hub, self._is_hub_taking = None, b"", False
 
     def pump(self) -> None:
-        """Carries until the hub or the client is gone, or the client awaits no more answers."""
+        """Carries until the hub or the client is gone, the hub may be left, or the client awaits no more answers."""
         hub = self.hub
         assert hub is not None
         try:
-            while not self.is_client_gone and not (self.is_done and self.tracker.is_settled and not self._to_hub):
+            while not (self.is_client_gone or self.tracker.may_leave or (self.is_done and self.tracker.is_settled and not self._to_hub)):
                 if hub.reading is None and not self.to_client:
                     hub.start_reading()
                 self._step(hub)
@@ -263,7 +263,7 @@ class Relay:
             return
 
     def _step(self, hub: HubPipe) -> None:
-        may_read = self._is_hub_taking and hub.writing is None
+        may_read = self._is_hub_taking and hub.writing is None and self.tracker.reads_client
         waits = self._client_waits(may_read=may_read)
         waits = [*([hub.reading.event] if hub.reading else []), *([hub.writing.event] if hub.writing else []), *waits]
         event = waits[_winapi.WaitForMultipleObjects(waits, False, _winapi.INFINITE)]

@@ -9,6 +9,7 @@ from tooltray_bridge.lines import (
     AHEAD_ID,
     CANCEL_HEAD,
     HUB_LOST,
+    LEAVE_ID,
     LINE_LOST,
     LISTEN,
     NO_ID,
@@ -52,10 +53,11 @@ class Tracker:
         has_met_hub: whether there has been a hub.
         has_answered: whether the present hub has answered a request.
         owed: lines of the bridge's own that the client must still be given.
+        is_leaving: whether the present hub hands over, and has asked the bridge to leave it.
     """
 
     def __init__(self) -> None:
-        self.is_offline = self.has_answered = False
+        self.is_offline = self.has_answered = self.is_leaving = False
         self.has_met_hub = True
         self.owed = b""
         self._in_flight: dict[bytes, bytes] = {}  # id -> method; replay_key for a request in the replay, or one that ends it
@@ -96,6 +98,17 @@ class Tracker:
         return not self._in_flight and not self._waiting and not self._held and self._line_id is None
 
     @property
+    def reads_client(self) -> bool:
+        """Reports whether the client's lines are for the present hub: not once it hands over, unless it awaits the client's answer."""
+        return not self.is_leaving or bool(self._questions)
+
+    @property
+    def may_leave(self) -> bool:
+        """Reports whether the present hub hands over and has answered each request that the next one is not sent again."""
+        is_between_lines = self.is_leaving and self._line_id is None and not self._held
+        return is_between_lines and all(self._is_in_replay(found, key) for found, key in self._in_flight.items())
+
+    @property
     def kept_bytes(self) -> int:
         """Returns the size of the lines that wait for the next hub."""
         return sum(len(line) for _, line in self._waiting.values())
@@ -125,8 +138,9 @@ class Tracker:
     def hub_sent(self, chunk: bytes) -> bytes:
         """Tracks bytes that the hub wrote; returns those for the client: all but the replies to replayed requests."""
         if self._line_id is None and not self._held and not self._unwanted and chunk.find(b"\n") == len(chunk) - 1:
-            self._on_hub_line(reply_id_at(chunk, 0), chunk)
-            return chunk
+            found = reply_id_at(chunk, 0)
+            self._on_hub_line(found, chunk)
+            return b"" if found == LEAVE_ID else chunk
         if self._held:
             chunk, self._held = self._held + chunk, b""
         wanted = []
@@ -141,7 +155,7 @@ class Tracker:
                 self._line_id, self._line = found or b"", [chunk[start : end or None]]
             elif not self._line_id:
                 self._line.append(chunk[start : end or None])
-            if self._line_id in self._unwanted:
+            if self._line_id == LEAVE_ID or self._line_id in self._unwanted:
                 wanted.append(chunk[wanted_from:start])
                 wanted_from = end or len(chunk)
             if end:
@@ -169,7 +183,7 @@ class Tracker:
             will not be answered. A handshake, log levels and subscriptions are not among them: they wait for the next hub.
         """
         is_cut = self._line_id is not None and self._line_id not in self._unwanted
-        self._held, self._line_id, self._line, self.is_offline = b"", None, [], True
+        self._held, self._line_id, self._line, self.is_offline, self.is_leaving = b"", None, [], True, False
         lost = [found for found, key in self._in_flight.items() if not self._is_in_replay(found, key)]
         for found in lost:
             del self._in_flight[found]
@@ -328,6 +342,8 @@ class Tracker:
             self.has_answered = True
             self._unwanted.discard(found)
             self._ahead.pop(found, None)
+        elif found == LEAVE_ID:
+            self.is_leaving = True
         elif not found and line.startswith(NOTEWORTHY):
             self._on_other_hub_line(line)
 

@@ -25,6 +25,7 @@ from tooltray.cli.run import HUB_RUNNING
 from tooltray.foundation import programs
 from tooltray.foundation.home import user_posix
 from tooltray.foundation.home.home import Home, find_home
+from tooltray.foundation.installs import old_versions
 from tooltray.protocol import channels, envelope
 from tooltray.protocol.unsent import AllUnsent
 from tooltray_bridge import first_answers, hot, lines, long_home, start, tracker
@@ -281,6 +282,14 @@ def test_the_command_that_the_bridge_runs_exists_and_its_exit_code_is_known() ->
     assert HUB_RUNNING in start.OTHER_HUB_CODES
 
 
+def test_the_hub_asks_a_bridge_to_leave_in_the_words_that_it_knows() -> None:
+    from tooltray.carriers.mcp.local_socket import LEAVE
+
+    bridge = tracker.Tracker()
+    assert bridge.hub_sent(LEAVE) == b""
+    assert bridge.may_leave
+
+
 def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
     from tooltray.carriers.mcp.local_socket import MAX_HELLO_BYTES
 
@@ -291,4 +300,5 @@ def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
 def test_both_start_the_same_hub(monkeypatch: pytest.MonkeyPatch, is_frozen: bool) -> None:
     monkeypatch.setattr(sys, "frozen", is_frozen, raising=False)
     assert start.program() == programs.tooltray_command()
+    assert start.SUPERSEDED == old_versions.SUPERSEDED
     assert start.CURRENT == programs.CURRENT

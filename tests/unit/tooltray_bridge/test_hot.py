@@ -18,8 +18,10 @@ from tests.fakes.bridge_process import FLAGS, MAIN, MEASURED, BridgeProcess
 from tests.fakes.fake_hub import Connection, FakeHub, reply, request
 
 from tooltray_bridge import hot, relay_posix
+from tooltray_bridge.lines import LEAVE_ID
 
 LARGE_BYTES = 50_000_000
+LEAVE = b'{"jsonrpc":"2.0","id":%b,"result":{}}\n' % LEAVE_ID
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def test_the_first_line_says_who_connects(hub: FakeHub, home: Path) -> None:
     hello = json.loads(line)
     assert line.startswith(b'{"tooltray":1,"role":"client","session":"')
     assert uuid.UUID(hello.pop("session")).hex
-    assert hello == {"tooltray": 1, "role": "client", "server": "files", "profile": None, "cwd": str(home)}
+    assert hello == {"tooltray": 1, "role": "client", "server": "files", "profile": None, "cwd": str(home), "leaves": True}
 
 
 def test_the_first_line_says_which_profile_is_asked_for(hub: FakeHub, home: Path) -> None:
@@ -181,6 +183,26 @@ def test_a_hub_that_does_not_read_makes_the_bridge_read_no_more(bridge: BridgePr
     assert written < 2_000_000
 
     assert connection.take(written) == written
+
+
+def test_a_hub_that_hands_over_gets_no_more_requests_and_the_next_one_gets_them(
+    hub: FakeHub, bridge: BridgeProcess, connection: Connection
+) -> None:
+    first = request(1, "tools/call")
+    bridge.send(first)
+    assert connection.line() == first
+    connection.send(LEAVE + b'{"jsonrpc":"2.0","method":"notifications/seen"}\n')
+    assert bridge.line() == b'{"jsonrpc":"2.0","method":"notifications/seen"}\n'
+
+    bridge.send(request(2, "tools/call"))
+    connection.send(reply(1))
+
+    assert bridge.line() == reply(1)
+    assert connection.rest() == b""
+    after = hub.accept_greeted()
+    assert after.line() == request(2, "tools/call")
+    after.send(reply(2))
+    assert bridge.line() == reply(2)
 
 
 def test_an_answer_that_came_before_the_hub_died_is_not_lost(hub: FakeHub, bridge: BridgeProcess, connection: Connection) -> None:

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 from tests.fakes.fake_hub import reply, request
 
-from tooltray_bridge.lines import HUB_LOST, WITHDRAWN
+from tooltray_bridge.lines import HUB_LOST, LEAVE_ID, WITHDRAWN
 from tooltray_bridge.tracker import CUT, MAX_HELD_BYTES, MAX_LINE_BYTES, Tracker
 
 LONG = "x" * 300
@@ -638,3 +638,44 @@ def test_a_client_has_all_its_answers_when_the_last_byte_of_the_last_one_is_ther
 
     tracker.hub_sent(b"]}}\n")
     assert tracker.is_settled
+
+
+LEAVE = b'{"jsonrpc":"2.0","id":%b,"result":{}}\n' % LEAVE_ID
+
+
+@pytest.mark.parametrize("size", [1, 7, 5000])
+def test_a_hub_that_hands_over_is_left_when_the_client_has_its_answers_and_none_is_lost(size: int) -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    assert b"".join(tracker.hub_sent(chunk) for chunk in cut(LEAVE, size)) == b""
+    assert (tracker.may_leave, tracker.reads_client) == (False, False)
+
+    answer = reply(1)
+    assert b"".join(tracker.hub_sent(chunk) for chunk in cut(answer[:-1], size)) == answer[:-1]
+    assert not tracker.may_leave, "within a line"
+    assert tracker.hub_sent(answer[-1:]) == answer[-1:]
+
+    assert tracker.may_leave
+    assert tracker.hub_lost() == b""
+    assert (tracker.may_leave, tracker.reads_client) == (False, True)
+
+
+def test_the_request_to_leave_may_come_with_an_answer_and_with_the_start_of_another_line() -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    assert tracker.hub_sent(reply(1) + LEAVE + b'{"jsonrpc"') == reply(1)
+    assert not tracker.may_leave
+
+
+def test_what_the_next_hub_is_sent_again_keeps_no_bridge() -> None:
+    tracker = shaken(first=request(1, "subscriptions/listen"))
+    tracker.hub_sent(LEAVE)
+    assert tracker.may_leave
+
+
+def test_a_hub_that_hands_over_still_gets_the_answers_that_it_awaits() -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    question = b'{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}\n'
+    assert tracker.hub_sent(question + LEAVE) == question
+    assert tracker.reads_client
+
+    tracker.client_sent(reply(7))
+    assert not tracker.reads_client

@@ -6,7 +6,7 @@ Handshake, discovery, ping and subscriptions are answered here. The era is decid
 
 import asyncio
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 
 import msgspec
@@ -93,6 +93,7 @@ class SessionTerms(msgspec.Struct, frozen=True):
         is_lasting: False for a single request without a connection.
         client: the name of its token; several sessions may belong to one client.
         facts: what makes the session of a bridge like another one; empty: its first answers are not noted.
+        send_away: asks its bridge to leave, see Connection.send_away; None: its end cannot be announced.
         held: its calls that wait for an answer, if they outlive this session; None: the session's own.
     """
 
@@ -103,6 +104,7 @@ class SessionTerms(msgspec.Struct, frozen=True):
     client: str = ""
     facts: bytes = b""
     held: HeldCalls | None = None
+    send_away: Callable[[], None] | None = None
 
 
 class ClientSession:
@@ -131,7 +133,7 @@ class ClientSession:
         self.identity: Hashable = ("token", terms.client) if terms.client else self
         self.introduction = NOTHING
         self.request_count = 0  # answered
-        self._facts = terms.facts
+        self._facts, self._send_away = terms.facts, terms.send_away
         self._greeted: dict[str, tuple[Raw, Era, str]] = {}  # by method: params, era and version of the last greeting
         self._server, self._refusal, self._must_find = terms.server, terms.refusal, terms.must_find
         self._bus, self._servers, self._clients = bus, presenter.session_servers, presenter.session_clients
@@ -157,6 +159,14 @@ class ClientSession:
         if not terms.is_lasting:  # no bridge repeats the request to the next hub
             self.dispatcher.farewell = end_of_listening
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
+
+    async def finish(self) -> None:
+        """Waits until no request is in flight; a bridge that leaves when it is asked to is asked, and waited for until it has left."""
+        if self._send_away is None:
+            await self.dispatcher.idle()
+        else:
+            self._send_away()
+            await self.dispatcher.closed.wait()
 
     async def run(self) -> None:
         """Serves until the client has disconnected."""

@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 HELLO_KEY, HELLO_VERSION = "tooltray", 1
 CLIENT, CONTROL = "client", "control"  # the roles of a hello
 MAX_HELLO_BYTES = 65536
+LEAVE = b'{"jsonrpc":"2.0","id":"tooltray-leave","result":{}}\n'  # a reply to no request: a bridge passes it on to no client
 GRACE_AFTER_EOF_S = 2.0  # some clients (droid) close stdin right behind a request and still read the reply
 TOO_MANY = "Tooltray has no file descriptor left for this connection; end some AI clients or servers, or raise the limit (ulimit -n)"
 KEPT = 8  # descriptors for commands, which must work when AI clients and servers have all others
@@ -44,6 +45,7 @@ class Hello(msgspec.Struct, frozen=True):
         role: CLIENT (an AI client's bridge) or CONTROL (a command).
         profile: a named set of servers and tools; empty: none was requested.
         is_at_terminal: a person typed the command of this connection at a terminal.
+        leaves: it leaves when it is asked to, see Connection.send_away.
         peer_pid: the process at the other end, 0 where the system does not report it.
     """
 
@@ -55,6 +57,7 @@ class Hello(msgspec.Struct, frozen=True):
     peer_pid: int
     profile: str = ""
     is_at_terminal: bool = False
+    leaves: bool = False
 
     @property
     def facts(self) -> bytes:
@@ -90,6 +93,10 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         self._outbox.close()
+
+    def send_away(self) -> None:
+        """Asks a bridge to close this connection as soon as its client has all answers, and to keep later requests for the next hub."""
+        self.write(LEAVE)
 
     def data_received(self, data: bytes) -> None:
         if self._dispatcher:
@@ -134,6 +141,7 @@ class Connection(asyncio.Protocol):
             self._peer_pid,
             text.get("profile", ""),
             hello.get("terminal") is True,
+            hello.get("leaves") is True,
         )
 
     def _refuse(self, reason: str) -> None:

@@ -68,7 +68,9 @@ class Sessions:
         key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
         refusal = self._refusal(hello)
         must_find = bool(hello.server) and not self._servers.has_server(hello.server or "")
-        terms = SessionTerms(hello.server, refusal, must_find, facts=b"" if refusal or must_find or key is None else hello.facts)
+        facts = b"" if refusal or must_find or key is None else hello.facts
+        send_away = connection.send_away if hello.leaves else None
+        terms = SessionTerms(hello.server, refusal, must_find, facts=facts, send_away=send_away)
         return self._open(terms, folder=hello.cwd, profile=hello.profile, key=key).dispatcher
 
     def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: HeldCalls | None = None) -> ClientSession:
@@ -219,8 +221,11 @@ class Sessions:
         await self._tasks.close()
 
     async def finish_calls(self, *, within_s: float) -> None:
-        """Waits until no AI client's request is in flight, at most `within_s` seconds."""
-        waiting = [session.dispatcher.idle() for session in self._clients]
+        """Waits until no AI client's request is in flight and all bridges that can have left, at most `within_s` seconds.
+
+        A request that reaches the hub in its last moment would be lost, so bridges keep what their clients send from now on.
+        """
+        waiting = [session.finish() for session in self._clients]
         if waiting:
             await asyncio.wait([self._tasks.spawn(each, name="finish calls") for each in waiting], timeout=within_s)
 

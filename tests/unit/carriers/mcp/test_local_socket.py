@@ -19,7 +19,7 @@ from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.modes import has_mode
 
 from tooltray.carriers.mcp import local_socket
-from tooltray.carriers.mcp.local_socket import CONTROL, GRACE_AFTER_EOF_S, MAX_HELLO_BYTES, Connection, Hello, Listener
+from tooltray.carriers.mcp.local_socket import CONTROL, GRACE_AFTER_EOF_S, LEAVE, MAX_HELLO_BYTES, Connection, Hello, Listener
 from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
@@ -60,6 +60,14 @@ class Peer:
     @property
     def answers(self) -> list[dict[str, Any]]:
         return [json.loads(each) for each in self.transport.written.splitlines()]
+
+
+async def test_a_bridge_is_asked_to_leave_if_it_has_said_that_it_does() -> None:
+    peer = Peer()
+    peer.send(HELLO.replace(b'"later":{}', b'"leaves":true'))
+    assert peer.hellos[0].leaves
+    peer.connection.send_away()
+    assert peer.transport.written == LEAVE
 
 
 # the first line

@@ -20,7 +20,7 @@ from tests.fakes.kept_log import KeptLog
 from tooltray.api.presenter.mcp_presenter import SessionClients, SessionServers
 from tooltray.carriers.control.control_session import ControlSessions, HubControl
 from tooltray.carriers.mcp.client_session import ClientSession
-from tooltray.carriers.mcp.local_socket import Connection, Hello
+from tooltray.carriers.mcp.local_socket import LEAVE, Connection, Hello
 from tooltray.carriers.mcp.sessions import LEADS_BACK, Sessions
 from tooltray.foundation.events import EventBus, SessionsChanged
 from tooltray.gateway.calls.notifications import Notifications
@@ -503,6 +503,30 @@ async def test_calls_that_do_not_finish_are_not_waited_for_longer_than_was_said(
     assert 10 <= loop.time() - begun < 11
     await hub.sessions.close("ended", grace_s=0)
     assert client.channel.replies[1]["error"]["message"] == "ended"
+
+
+@in_fake_time
+async def test_a_bridge_that_leaves_when_it_is_asked_to_is_asked_and_waited_for() -> None:
+    hub = Hub()
+    sent = list[bytes]()
+
+    class Bridge(Connection):
+        def write(self, data: bytes | memoryview) -> None:
+            sent.append(bytes(data))
+
+    hello = Hello("client", "s", None, "", False, 0, leaves=True)
+    peer = Peer(hub.sessions.open(hello, Bridge(on_hello=_no_hello)))
+    other = hub.connect()
+    finishing = asyncio.create_task(hub.sessions.finish_calls(within_s=10))
+    await settled()
+    assert sent == [LEAVE]
+    assert "result" in await peer.ask("ping", 2), "what the bridge had sent before"
+    assert not finishing.done()
+
+    peer.dispatcher.connection_lost("left")
+    await finishing
+    assert other.channel.replies == {}
+    await hub.sessions.close("ended", grace_s=0)
 
 
 @in_fake_time
