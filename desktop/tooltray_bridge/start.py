@@ -29,6 +29,7 @@ START_LOCK, HOMES_JSON, DESKTOP_JSON, REMOVED = (
     "run/desktop.json",
     "removed",
 )  # in a home; as in tooltray/foundation/home/home.py
+SUPERSEDED = "superseded.txt"  # as in tooltray/foundation/installs/old_versions.py
 CURRENT = "current"  # the link beside the versions' folders; as in tooltray/foundation/programs.py
 HOW_TO_GO_ON = "Remove its entry from this AI client, or start Tooltray again"
 SERVE = ["serve", "--started-by-bridge"]
@@ -81,12 +82,20 @@ def _read_json(path: str) -> object:
 
 
 def program() -> list[str]:
-    """Returns the command `tooltray` that belongs to this bridge."""
-    if getattr(sys, "frozen", False):
-        folder, bridge = os.path.split(sys.executable)
-        current = os.path.join(os.path.dirname(folder), CURRENT)  # this bridge may belong to an older version, or to a removed one
-        return [os.path.join(current if os.path.islink(current) else folder, "tooltray" + os.path.splitext(bridge)[1])]
-    return [sys.executable, "-I", "-m", "tooltray"]
+    """Returns the command `tooltray` that belongs to this bridge, or to the version that has taken the place of its own."""
+    if not getattr(sys, "frozen", False):
+        return [sys.executable, "-I", "-m", "tooltray"]
+    folder, bridge = os.path.split(sys.executable)
+    versions, name = os.path.dirname(folder), "tooltray" + os.path.splitext(bridge)[1]
+    current = os.path.join(versions, CURRENT)  # this bridge may belong to an older version, or to a removed one
+    if os.path.islink(current):
+        return [os.path.join(current, name)]
+    try:
+        with open(os.path.join(folder, SUPERSEDED)) as mark:
+            newer = os.path.join(versions, os.path.basename(mark.read().strip()), name)
+    except (OSError, ValueError):
+        newer = ""
+    return [newer if os.path.exists(newer) else os.path.join(folder, name)]
 
 
 def removed(home: str) -> str:

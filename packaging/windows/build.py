@@ -1,9 +1,12 @@
-"""Makes the installer and the portable folder for Windows: `make package-windows`, or on Windows `python packaging/windows/build.py`.
+"""Makes the installer and the portable folder for Windows: `make package-windows`, or on Windows
+`python packaging/windows/build.py [--only freeze|pack]`.
 
-Shares texts and lists with packaging/build.py; runs pyinstaller.spec, gcc on launcher.c, and NSIS on tooltray.nsi. On Linux the Windows
-Python runs under Wine (scripts/windows_python.sh).
+Freezing makes all programs in build/windows; packing puts them into the files of dist/. A maintainer signs the programs between the two.
+Shares texts and lists with packaging/build.py; runs pyinstaller.spec, gcc on launcher.c, and NSIS on uninstaller.nsi and tooltray.nsi. On
+Linux the Windows Python runs under Wine (scripts/windows_python.sh).
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -17,8 +20,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import build
+import nsis
 
 WINDOWS, BUILD = Path(__file__).parent, build.ROOT / "build" / "windows"
+FROZEN, UNINSTALLER, ICON, HEADER, FINISH = (
+    BUILD / each for each in ("tooltray", "uninstall.exe", "tooltray.ico", "header.bmp", "finish.bmp")
+)
+LAUNCHER = FROZEN / "_internal" / "tooltray" / "_resources" / "windows" / "tooltray-bridge.exe"
 ON_WINDOWS = sys.platform == "win32"
 PYTHON = [sys.executable] if ON_WINDOWS else [str(build.ROOT / "scripts" / "windows_python.sh")]
 COMPILER = "gcc" if ON_WINDOWS else "x86_64-w64-mingw32-gcc"
@@ -26,17 +34,29 @@ ICON_SIZES = (16, 20, 24, 32, 40, 48, 64, 256)
 SETUP, PORTABLE = "windows-setup", "windows-portable"  # kinds, as in foundation/installs/installation.py
 
 
-def freeze(icon: Path) -> Path:
-    """The folder with all programs, without the file that says what kind of installation it is."""
+def freeze() -> list[Path]:
+    """Makes the folder with all programs, without the file that says what kind of installation it is, and the uninstaller.
+
+    Returns:
+        The programs, for a signature.
+    """
     shutil.rmtree(BUILD, ignore_errors=True)
-    fixed = {"TOOLTRAY_VERSION": build.VERSION, "TOOLTRAY_ICON": str(icon), "PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": str(build.epoch())}
+    make_icon(ICON)
+    build.run(sys.executable, str(WINDOWS / "pictures.py"), str(BUILD), QT_QPA_PLATFORM="offscreen")
+    fixed = {"TOOLTRAY_VERSION": build.VERSION, "TOOLTRAY_ICON": str(ICON), "PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": str(build.epoch())}
     options = ("--noconfirm", "--log-level", "WARN", "--distpath", "build/windows", "--workpath", "build/windows/work")
     subprocess.run([*PYTHON, "-m", "PyInstaller", *options, "pyinstaller.spec"], cwd=build.ROOT, env={**os.environ, **fixed}, check=True)
-    frozen = BUILD / "tooltray"
-    build.add_fonts(frozen / "_internal" / "tooltray" / "_resources" / "fonts")
-    compile_launcher(frozen / "_internal" / "tooltray" / "_resources" / "windows" / "tooltray-bridge.exe")
-    (frozen / "LICENCES.txt").write_text(build.licences(), encoding="utf-8")
-    return frozen
+    build.add_fonts(FROZEN / "_internal" / "tooltray" / "_resources" / "fonts")
+    compile_launcher(LAUNCHER)
+    (FROZEN / "LICENCES.txt").write_text(build.licences(), encoding="utf-8")
+    make_uninstaller()
+    return [*sorted(FROZEN.glob("*.exe")), LAUNCHER, UNINSTALLER]
+
+
+def make_uninstaller() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        defined = {"VERSION": build.VERSION, "OUTPUT": Path(folder, "around.exe"), "ICON": ICON, "HEADER": HEADER}
+        nsis.compile_script("uninstaller.nsi", **defined, COPY=nsis.copy_command(UNINSTALLER))
 
 
 def compile_launcher(place: Path) -> None:
@@ -45,7 +65,7 @@ def compile_launcher(place: Path) -> None:
     subprocess.run([COMPILER, *options, "-o", str(build.made(place)), str(WINDOWS / "launcher.c")], check=True)
 
 
-def make_icon(place: Path) -> Path:
+def make_icon(place: Path) -> None:
     """The app's icon with all sizes, as PNGs in the container of Windows (ICONDIR)."""
     pictures = []
     with tempfile.TemporaryDirectory() as folder:
@@ -58,32 +78,25 @@ def make_icon(place: Path) -> Path:
         entries += struct.pack("<BBBBHHII", size % 256, size % 256, 0, 0, 1, 32, len(picture), offset)
         offset += len(picture)
     build.made(place).write_bytes(struct.pack("<HHH", 0, 1, len(pictures)) + entries + b"".join(pictures))
-    return place
 
 
-def with_kind(frozen: Path, place: Path, kind: str) -> Path:
-    shutil.copytree(frozen, place)
+def with_kind(place: Path, kind: str) -> Path:
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(FROZEN, place)
     (place / "install.json").write_text(json.dumps({"kind": kind}) + "\n")
     return place
 
 
-def make_installer(frozen: Path, icon: Path) -> Path:
-    source = with_kind(frozen, BUILD / "setup", SETUP)
+def make_installer() -> Path:
     installer = build.DIST / f"Tooltray-{build.VERSION}-setup.exe"
-    sign = "/D" if ON_WINDOWS else "-D"
-    defined = {"VERSION": build.VERSION, "SOURCE": source, "OUTPUT": installer, "ICON": icon}
-    options = [f"{sign}{name}={value}" for name, value in defined.items()]
-    charset = ["/INPUTCHARSET", "UTF8"] if ON_WINDOWS else ["-INPUTCHARSET", "UTF8"]
-    # Debian's NSIS makes stubs of 32 bits unless told otherwise; Wine without them, and Windows on ARM, run those of 64
-    targets = [] if ON_WINDOWS else ["-XTarget amd64-unicode"]
-    verbose = "/V2" if ON_WINDOWS else "-V2"
-    subprocess.run(["makensis", verbose, *charset, *targets, *options, str(WINDOWS / "tooltray.nsi")], check=True)
+    made = {"SOURCE": with_kind(BUILD / "setup", SETUP), "OUTPUT": installer}
+    nsis.compile_script("tooltray.nsi", VERSION=build.VERSION, UNINSTALLER=UNINSTALLER, ICON=ICON, HEADER=HEADER, PICTURE=FINISH, **made)
     return installer
 
 
-def make_portable(frozen: Path) -> Path:
+def make_portable() -> Path:
     name = f"Tooltray-{build.VERSION}-windows-portable"
-    folder = with_kind(frozen, BUILD / name, PORTABLE)
+    folder = with_kind(BUILD / name, PORTABLE)
     archive = build.DIST / f"{name}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
         for path in sorted(folder.rglob("*")):
@@ -92,16 +105,26 @@ def make_portable(frozen: Path) -> Path:
     return archive
 
 
+def pack() -> list[Path]:
+    """Makes the installer and the portable folder of what is in build/windows."""
+    shutil.rmtree(build.DIST, ignore_errors=True)
+    build.DIST.mkdir(parents=True)
+    return [make_installer(), make_portable()]
+
+
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Makes the installer and the portable folder for Windows.")
+    parser.add_argument("--only", choices=("freeze", "pack"), help="one of the two steps, so that the programs can be signed between them")
+    only = parser.parse_args().only
     if not ON_WINDOWS:
         subprocess.run(PYTHON, check=True)
         build.DIST /= "windows"  # beside those for Linux
         sys.path.append(str(build.ROOT / ".cache" / "windows" / "site"))  # whose packages are shipped, for their licences
-    shutil.rmtree(build.DIST, ignore_errors=True)
-    build.DIST.mkdir(parents=True)
-    icon = make_icon(build.ROOT / "build" / "tooltray.ico")
-    frozen = freeze(icon)
-    build.finish([make_installer(frozen, icon), make_portable(frozen)])
+    if only != "pack":
+        programs = freeze()
+        sys.stdout.writelines(f"{each.relative_to(build.ROOT)}\n" for each in programs if only)
+    if only != "freeze":
+        build.finish(pack())
     return 0
 
 

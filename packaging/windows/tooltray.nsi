@@ -1,55 +1,32 @@
-; The installer for Windows: per user, without a question about rights. Made by packaging/windows/build.py, which defines VERSION, SOURCE and
-; OUTPUT. `/S` is silent. Each version has a folder of its own, so that an update writes over nothing that runs: bridges of the version before
-; go on until their AI clients leave. The uninstaller keeps servers and secrets unless the box is ticked, or with /PURGE.
-Unicode true
-!include "MUI2.nsh"
+; The installer for Windows: per user, without a question about rights. Made by packaging/windows/build.py, which defines SOURCE (the programs),
+; UNINSTALLER, PICTURE and what common.nsh says. `/S` is silent. Each version has a folder of its own, so that an update writes over nothing
+; that runs: bridges of the version before go on until their AI clients leave. Folders of other versions are marked; Tooltray removes them when
+; no process runs from them (foundation/installs/old_versions.py), and a bridge in one starts the hub of this version.
+!include "common.nsh"
 !include "FileFunc.nsh"
-!include "LogicLib.nsh"
-!include "nsDialogs.nsh"
+!include "WordFunc.nsh"
 
-!define KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\Tooltray"
-!define RUN "Software\Microsoft\Windows\CurrentVersion\Run"
-!define APPROVED "Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
-!define SCHEME "Software\Classes\tooltray"
-
-Name "Tooltray"
 OutFile "${OUTPUT}"
-InstallDir "$LOCALAPPDATA\Programs\Tooltray"
 InstallDirRegKey HKCU "${KEY}" "InstallLocation"
-RequestExecutionLevel user
 SetCompressor /SOLID lzma
-ManifestDPIAware true
-BrandingText " "
-VIProductVersion "${VERSION}.0"
-VIAddVersionKey "ProductName" "Tooltray"
-VIAddVersionKey "ProductVersion" "${VERSION}"
-VIAddVersionKey "FileVersion" "${VERSION}"
 VIAddVersionKey "FileDescription" "Tooltray installer"
-VIAddVersionKey "LegalCopyright" "The developers of Tooltray"
 
-!define MUI_ICON "${ICON}"
-!define MUI_UNICON "${ICON}"
+!define MUI_WELCOMEFINISHPAGE_BITMAP "${PICTURE}"
 !define MUI_FINISHPAGE_RUN "$INSTDIR\${VERSION}\tooltray-app.exe"
 !define MUI_FINISHPAGE_RUN_TEXT "Start Tooltray"
 !insertmacro MUI_PAGE_DIRECTORY
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
-UninstPage custom un.Ask un.TakeAnswer
-!insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
 !insertmacro MUI_LANGUAGE "TradChinese"
 
-LangString KEEPS ${LANG_ENGLISH} "Your servers, their secrets and your settings stay, so that a later installation finds them."
-LangString KEEPS ${LANG_TRADCHINESE} "你的伺服器、機密與設定會保留，之後重新安裝時仍可使用。"
-LangString TAKES ${LANG_ENGLISH} "Delete them too"
-LangString TAKES ${LANG_TRADCHINESE} "一併刪除"
-
-Var Purges
-Var Box
 Var WasRunning
+Var Before
 
 Section
     StrCpy $WasRunning 0
+    ReadRegStr $Before HKCU "${KEY}" "DisplayVersion"
+    Delete "$INSTDIR\${VERSION}\${SUPERSEDED}" ; of a version that comes back
     SetOutPath "$INSTDIR\${VERSION}"
     ; the same version again: its programs may run, so they end first
     ReadEnvStr $3 USERPROFILE
@@ -64,13 +41,9 @@ Section
     ${EndIf}
     SetOverwrite try
     File /r "${SOURCE}\*"
-    ; a hub of the version before leaves for this one; its calls in flight are finished first
-    ${If} $WasRunning == 1
-        nsExec::Exec '"$INSTDIR\${VERSION}\tooltray.exe" stop'
-        Pop $0
-    ${EndIf}
+    SetOutPath "$PROFILE" ; a program that is started in a folder keeps it from being removed
     CreateShortcut "$SMPROGRAMS\Tooltray.lnk" "$INSTDIR\${VERSION}\tooltray-app.exe"
-    WriteUninstaller "$INSTDIR\uninstall.exe"
+    File "/oname=$INSTDIR\uninstall.exe" "${UNINSTALLER}"
     WriteRegStr HKCU "${KEY}" "DisplayName" "Tooltray"
     WriteRegStr HKCU "${KEY}" "DisplayVersion" "${VERSION}"
     WriteRegStr HKCU "${KEY}" "DisplayIcon" "$INSTDIR\${VERSION}\tooltray-app.exe"
@@ -90,75 +63,27 @@ Section
     ${If} $0 != ""
         WriteRegStr HKCU "${RUN}" "Tooltray" '"$INSTDIR\${VERSION}\tooltray-app.exe" --background'
     ${EndIf}
-    ; folders of other versions: what a bridge still uses stays until the next update
+    ; from here on bridges of other versions start the hub of this one
     FindFirst $1 $2 "$INSTDIR\*"
     ${DoWhile} $2 != ""
         ${If} $2 != "."
         ${AndIf} $2 != ".."
         ${AndIf} $2 != "${VERSION}"
-        ${AndIf} ${FileExists} "$INSTDIR\$2\tooltray-bridge.exe"
-            RMDir /r "$INSTDIR\$2"
+        ${AndIf} ${FileExists} "$INSTDIR\$2\tooltray.exe"
+            FileOpen $3 "$INSTDIR\$2\${SUPERSEDED}" w
+            FileWrite $3 "${VERSION}"
+            FileClose $3
         ${EndIf}
         FindNext $1 $2
     ${Loop}
     FindClose $1
+    ; the app takes over from a hub of an older version, whose calls in flight are finished first; one of a newer version has to be stopped
+    ${VersionCompare} "$Before" "${VERSION}" $3
     ${If} $WasRunning == 1
-    ${AndIf} ${Silent}
+        ${If} $3 == 1
+            nsExec::Exec '"$INSTDIR\${VERSION}\tooltray.exe" stop'
+            Pop $0
+        ${EndIf}
         Exec '"$INSTDIR\${VERSION}\tooltray-app.exe" --background'
     ${EndIf}
-SectionEnd
-
-Function un.onInit
-    StrCpy $Purges 0
-    ${GetParameters} $0
-    ${GetOptions} $0 "/PURGE" $1
-    IfErrors +2
-        StrCpy $Purges 1
-FunctionEnd
-
-Function un.Ask
-    nsDialogs::Create 1018
-    Pop $0
-    ${NSD_CreateLabel} 0 0 100% 30u "$(KEEPS)"
-    Pop $0
-    ${NSD_CreateCheckbox} 0 34u 100% 12u "$(TAKES)"
-    Pop $Box
-    nsDialogs::Show
-FunctionEnd
-
-Function un.TakeAnswer
-    ${NSD_GetState} $Box $0
-    ${If} $0 == ${BST_CHECKED}
-        StrCpy $Purges 1
-    ${EndIf}
-FunctionEnd
-
-Section "Uninstall"
-    ReadRegStr $2 HKCU "${KEY}" "DisplayVersion"
-    ${If} $Purges == 1
-        nsExec::Exec '"$INSTDIR\$2\tooltray.exe" uninstall --yes'
-        ReadEnvStr $3 USERPROFILE ; the mark that keeps AI clients from starting Tooltray: nothing is left that they could start
-        Delete "$3\.tooltray\removed"
-        RMDir "$3\.tooltray"
-    ${Else}
-        nsExec::Exec '"$INSTDIR\$2\tooltray.exe" stop'
-    ${EndIf}
-    Pop $0
-    Delete "$SMPROGRAMS\Tooltray.lnk"
-    DeleteRegValue HKCU "${RUN}" "Tooltray"
-    DeleteRegValue HKCU "${APPROVED}" "Tooltray"
-    DeleteRegKey HKCU "${SCHEME}"
-    DeleteRegKey HKCU "${KEY}"
-    FindFirst $1 $2 "$INSTDIR\*"
-    ${DoWhile} $2 != ""
-        ${If} $2 != "."
-        ${AndIf} $2 != ".."
-        ${AndIf} ${FileExists} "$INSTDIR\$2\tooltray.exe"
-            RMDir /r "$INSTDIR\$2"
-        ${EndIf}
-        FindNext $1 $2
-    ${Loop}
-    FindClose $1
-    Delete "$INSTDIR\uninstall.exe"
-    RMDir "$INSTDIR"
 SectionEnd

@@ -1,18 +1,25 @@
 """The installer: installs for one person without a word, updates over an app that runs, and leaves what it should."""
 
+import ctypes
+import json
 import os
 import subprocess
+import threading
 import winreg
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from ctypes import wintypes
 from pathlib import Path
 
 import psutil
 import pytest
-from tests.windows.world import PATIENCE_S, World
+from tests.windows.world import PATIENCE_S, Client, World
 
-SETUP = os.environ["TOOLTRAY_SETUP"]
+SETUP, NEWER_SETUP = os.environ["TOOLTRAY_SETUP"], os.environ["TOOLTRAY_NEWER_SETUP"]
 UNINSTALL = r"Software\Microsoft\Windows\CurrentVersion\Uninstall\Tooltray"
 RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
+SUPERSEDED = "superseded.txt"
+CALLS = 500
+WM_COMMAND, IDOK = 0x0111, 1  # winuser.h; NSIS gives the number to the button Install, and to Finish
 
 
 class Installed(World):
@@ -21,16 +28,36 @@ class Installed(World):
     def __init__(self, user: Path) -> None:
         self.folder = user / "AppData" / "Local" / "Programs" / "Tooltray"
         self.install()
-        (self.version,) = (path for path in self.folder.iterdir() if path.is_dir())
+        (self.first,) = (path for path in self.folder.iterdir() if path.is_dir())
+        self.version = self.first
         super().__init__(user, self.version)
 
-    def install(self) -> None:
-        subprocess.run(f'"{SETUP}" /S /D={self.folder}', check=True, timeout=5 * PATIENCE_S)  # NSIS wants the last option as it is
+    def install(self, setup: str = SETUP) -> None:
+        assert self.start_setup(setup, "/S").wait(5 * PATIENCE_S) == 0
+
+    def start_setup(self, setup: str, *options: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(f'"{setup}" {" ".join((*options, f"/D={self.folder}"))}')  # NSIS wants the last option as it is
 
     def uninstall(self, *options: str) -> None:
         # `_?=` keeps it from running as a copy of itself, so that it can be waited for
         command = f'"{self.folder / "uninstall.exe"}" {" ".join(("/S", *options))} _?={self.folder}'
         subprocess.run(command, check=True, timeout=5 * PATIENCE_S)
+
+    def newer(self) -> Path:
+        """The folder of the newer version, once setup has made it."""
+        return next((path for path in self.folder.iterdir() if path.is_dir() and path != self.first), self.first)
+
+    def switch(self, version: Path) -> None:
+        """Uses the commands of a version from now on."""
+        self.version = version
+        super().__init__(self.user, version)
+
+    def hub(self) -> dict[str, object]:
+        """What the running hub says of itself; empty between two hubs."""
+        try:
+            return dict(json.loads((self.home / "run" / "hub.json").read_bytes()))
+        except (OSError, ValueError):
+            return {}
 
     def start_app(self) -> None:
         subprocess.Popen([self.version / "tooltray-app.exe", "--background"])
@@ -133,3 +160,135 @@ def test_with_purge_nothing_is_left(installed: Installed) -> None:
 
     assert not installed.home.exists()
     assert not list(installed.folder.glob("*/tooltray.exe"))
+
+
+class Calls(threading.Thread):
+    """An AI client that calls all the time."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(daemon=True)
+        self.count, self.failures = 0, list[str]()
+        self._client, self._is_ending = client, threading.Event()
+        self._between: Callable[[], None] | None = None
+
+    def run(self) -> None:
+        while not self._is_ending.is_set():
+            if between := self._between:
+                between()
+                self._between = None
+            text = f"call {self.count}"
+            if (answer := self._client.call("echo", text=text)) != text:
+                self.failures.append(answer)
+            self.count += 1
+
+    def between_two(self, work: Callable[[], None]) -> None:
+        """Does something while no call is under way."""
+        self._between = work
+        while self._between is not None and self.is_alive():
+            threading.Event().wait(0.01)
+
+    def end(self) -> None:
+        self._is_ending.set()
+        self.join(PATIENCE_S)
+
+
+def press(process: subprocess.Popen[bytes]) -> None:
+    """Presses the button Install, Next or Finish of a setup."""
+    user32 = ctypes.WinDLL("user32")
+
+    @ctypes.WINFUNCTYPE(wintypes.BOOL, wintypes.HWND, wintypes.LPARAM)
+    def look(window: int, _: int) -> bool:
+        owner = wintypes.DWORD()
+        user32.GetWindowThreadProcessId(wintypes.HWND(window), ctypes.byref(owner))
+        if owner.value == process.pid and user32.IsWindowVisible(wintypes.HWND(window)):
+            user32.PostMessageW(wintypes.HWND(window), WM_COMMAND, IDOK, 0)
+        return True
+
+    user32.EnumWindows(look, 0)
+
+
+def update_silently(installed: Installed, calls: Calls) -> None:
+    installed.install(NEWER_SETUP)
+
+
+def update_with_the_page_open(installed: Installed, calls: Calls) -> None:
+    setup = installed.start_setup(NEWER_SETUP)
+
+    def installs() -> bool:
+        press(setup)
+        return installed.newer() != installed.first
+
+    def is_closed() -> bool:
+        press(setup)
+        return setup.poll() is not None
+
+    installed.until("setup installs", installs)
+    installed.until("the page Finish is open", (installed.first / SUPERSEDED).exists)
+    seen = calls.count
+    installed.until("calls while the page is open", lambda: calls.count >= seen + CALLS // 2)
+    assert setup.poll() is None
+    installed.until("setup is closed", is_closed)
+
+
+def update_while_hubs_are_killed(installed: Installed, calls: Calls) -> None:
+    def kill() -> None:
+        hub = psutil.Process(installed.hub_pid())
+        hub.kill()
+        hub.wait(PATIENCE_S)
+
+    setup = installed.start_setup(NEWER_SETUP, "/S")
+    installed.until("files are copied", lambda: installed.newer() != installed.first)
+    calls.between_two(kill)
+    assert setup.wait(5 * PATIENCE_S) == 0
+    installed.until("a hub of the newer version", lambda: installed.hub().get("version") == installed.newer().name)
+    calls.between_two(kill)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("update", [update_silently, update_with_the_page_open, update_while_hubs_are_killed])
+def test_no_call_fails_over_an_update_and_the_old_version_goes_afterwards(
+    installed: Installed, update: Callable[[Installed, Calls], None]
+) -> None:
+    installed.start_app()
+    launcher = installed.home / "bin" / "tooltray-bridge.exe"
+    installed.until("the launcher is there", launcher.exists)
+    installed.add_echo()
+    client = installed.client(bridge=launcher).start()
+    old = set(installed.first.rglob("*"))
+    calls = Calls(client)
+    calls.start()
+
+    update(installed, calls)
+
+    newer = installed.newer()
+    installed.until("the newer version serves", lambda: installed.hub().get("version") == newer.name)
+    at_update = calls.count
+    installed.until("all calls", lambda: calls.count >= max(CALLS, at_update + 50))
+    calls.end()
+    print(f"{update.__name__}: {len(calls.failures)} of {calls.count} calls failed")
+    assert calls.failures == []
+    assert set(installed.first.rglob("*")) == old | {installed.first / SUPERSEDED}, "its bridge still runs"
+
+    assert client.leave() == 0
+    installed.switch(newer)
+    installed.run("stop")
+    installed.start_app()
+    installed.until("the old version goes", lambda: not installed.first.exists())
+    assert (newer / "tooltray-bridge.exe").exists()
+
+
+@pytest.mark.timeout(600)
+def test_an_older_version_takes_over_from_a_newer_one(installed: Installed) -> None:
+    installed.start_app()
+    installed.install(NEWER_SETUP)
+    newer = installed.newer()
+    installed.until("the newer version serves", lambda: installed.hub().get("version") == newer.name)
+
+    installed.install()
+
+    installed.until("the older version serves", lambda: installed.hub().get("version") == installed.first.name)
+    installed.run("stop")
+    installed.start_app()
+    installed.until("the newer version goes", lambda: not newer.exists())
+    assert (installed.first / "tooltray-bridge.exe").exists()
+    assert not (installed.first / SUPERSEDED).exists()

@@ -9,6 +9,7 @@ import sys
 import uuid
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from tooltray import __version__
 from tooltray.app.hub import Hub, HubOptions
@@ -21,7 +22,7 @@ from tooltray.foundation.events import EventBus, HttpAddressChanged, ProblemRepo
 from tooltray.foundation.files.atomic_file import remove_leftovers
 from tooltray.foundation.home.home import Home, default_home
 from tooltray.foundation.home.hub_place import HubPlace
-from tooltray.foundation.installs.installation import OwnProgram, this_installation
+from tooltray.foundation.installs.installation import WINDOWS_SETUP, Installation, OwnProgram, this_installation
 from tooltray.foundation.installs.installations import Installations
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.runtime import return_large_blocks, use_pidfd_watcher
@@ -34,6 +35,7 @@ HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
 END_WAIT_S = 0.5  # for calls in flight when the hub has to end; calls that take longer are answered with an error
 SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are noticeable
 LOOK_EVERY_S = 5.0  # whether the program was replaced by another version
+OLD_VERSIONS_EVERY_S = 600.0  # between attempts to remove what a bridge of an earlier version runs from; it ends with its AI client
 ENDED = "Tooltray has ended while this call was running; call again"
 
 
@@ -88,6 +90,22 @@ async def until_replaced(
         answered = count()
         if is_quiet and may_end() and await asyncio.to_thread(is_replaced):
             return
+
+
+async def settle_installation(home: Home, own: Installation) -> None:
+    """Points AI clients' path at this program; then removes the folders of earlier versions, each as soon as nothing runs from it.
+
+    Args:
+        home: the user's default home.
+        own: the running installation.
+    """
+    await finish_in_thread(Installations(home).record, own)
+    if own.kind != WINDOWS_SETUP:
+        return
+    from tooltray.foundation.installs import old_versions
+
+    while await finish_in_thread(old_versions.remove_old_versions, Path(own.bridge[0]).parent):  # noqa: ASYNC110 - other processes end
+        await asyncio.sleep(OLD_VERSIONS_EVERY_S)
 
 
 class HubFailed(TooltrayError):
@@ -166,7 +184,8 @@ class Engine:
         self._idle_exit.start()
         if self._options.may_restart:
             hub.spawn(self._end_when_replaced(self._options.may_restart), name="end when replaced")
-        hub.spawn(finish_in_thread(self._record_installation), name="record installation")
+        if self._home == default_home():  # a hub of another home changes nothing of the user's installations
+            hub.spawn(settle_installation(self._home, this_installation()), name="settle installation")
         hub.log.record(
             "service_started",
             f"Tooltray started, home {self._home.root}",
@@ -293,11 +312,6 @@ class Engine:
     def _on_http_changed(self, event: HttpAddressChanged) -> None:
         if not self._is_closed:
             self.hub.spawn(finish_in_thread(self._tell_place), name="hub.json")
-
-    def _record_installation(self) -> None:
-        """Points AI clients' path in the user's own home at this program; a hub of another home does not change that path."""
-        if self._home == default_home():
-            Installations(self._home).record(this_installation())
 
     def _tell_place(self) -> None:
         self._place.publish(version=__version__, http=self.hub.http.address, kind=self._options.kind)

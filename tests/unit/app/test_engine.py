@@ -17,12 +17,15 @@ from tests.fakes.heard import PATIENCE_S
 from tests.fakes.modes import has_mode
 
 from tooltray.app import engine as engine_module
-from tooltray.app.engine import ENDED, Engine, HubFailed, HubOptions
+from tooltray.app.engine import ENDED, Engine, HubFailed, HubOptions, settle_installation
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ProblemReported, ServerChanged
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.home.hub_place import HubLock, HubRunning
-from tooltray.foundation.installs.installation import OwnProgram
+from tooltray.foundation.installs import old_versions
+from tooltray.foundation.installs.installation import WINDOWS_SETUP, Installation, OwnProgram
+from tooltray.foundation.installs.installations import Installations
+from tooltray.foundation.installs.old_versions import SUPERSEDED, remove_old_versions
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 
@@ -677,3 +680,42 @@ async def test_a_server_that_the_config_calls_indispensable_ends_the_hub_if_it_d
     engine.fail(TooltrayError("the first reason counts"))
     await engine.close()
     assert hubs.records("service_stopped")[0]["reason"] == "failure"
+
+
+async def test_the_folder_of_an_earlier_version_goes_once_ai_clients_get_this_one(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Home(home / ".tooltray").prepare()
+    monkeypatch.setattr(engine_module, "OLD_VERSIONS_EVERY_S", 0.0)
+    old, own = tmp_path / "0.1.0", tmp_path / "0.2.0"
+    for folder in (old, own):
+        folder.mkdir()
+        (folder / "tooltray-bridge.exe").touch(mode=0o755)
+    (old / SUPERSEDED).write_text(own.name)
+    (old / "tooltray.exe").mkdir()  # cannot be opened as a file: as if it ran
+    installation = Installation(WINDOWS_SETUP, "0.2.0", (str(own / "tooltray-bridge.exe"),))
+    looks = []
+
+    def look(folder: Path) -> bool:
+        is_left = remove_old_versions(folder)
+        looks.append((is_left, Installations(Home(home / ".tooltray")).owner, old.exists()))
+        if is_left:
+            (old / "tooltray.exe").rmdir()
+        return is_left
+
+    monkeypatch.setattr(old_versions, "remove_old_versions", look)
+
+    await settle_installation(Home(home / ".tooltray"), installation)
+
+    assert looks == [(True, installation, True), (False, installation, False)]
+    assert own.exists()
+
+
+async def test_another_kind_of_installation_leaves_the_folders_beside_it(home: Path, tmp_path: Path) -> None:
+    Home(home / ".tooltray").prepare()
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / SUPERSEDED).touch()
+
+    await settle_installation(Home(home / ".tooltray"), Installation("deb", "0.2.0", (str(tmp_path / "own" / "tooltray-bridge"),)))
+
+    assert (tmp_path / "old").exists()

@@ -502,6 +502,21 @@ def test_a_frozen_bridge_starts_the_program_beside_it(monkeypatch: pytest.Monkey
     assert start.program() == ["/opt/tooltray/tooltray"]
 
 
+def test_a_bridge_of_a_version_that_was_replaced_starts_the_version_in_its_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old, newer = tmp_path / "0.1.0", tmp_path / "0.2.0"
+    for folder in (old, newer):
+        folder.mkdir()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(old / "tooltray-bridge.exe"))
+    (old / start.SUPERSEDED).write_text("0.2.0")
+
+    assert start.program() == [str(old / "tooltray.exe")], "the newer one has no program"
+    (newer / "tooltray.exe").touch()
+    assert start.program() == [str(newer / "tooltray.exe")]
+    (old / start.SUPERSEDED).write_bytes(b"\x00\xff")
+    assert start.program() == [str(old / "tooltray.exe")]
+
+
 @pytest.mark.parametrize("newest", ["2.0", "removed"])
 def test_a_bridge_of_an_older_or_removed_version_starts_only_the_newest(monkeypatch: pytest.MonkeyPatch, root: Path, newest: str) -> None:
     programs, own = root.with_name("programs"), root.with_name("programs") / "1.0"

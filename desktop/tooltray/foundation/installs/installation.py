@@ -22,13 +22,13 @@ from tooltray.foundation.programs import CURRENT, bridge_command, is_frozen, las
 
 ABOUT = "install.json"
 """Written by the packaging beside the frozen programs: `{"kind": "deb"}`; in an app for macOS into Contents/Resources."""
-CHECKOUT, WHEEL, ARCHIVE = "checkout", "wheel", "archive"
+CHECKOUT, WHEEL, ARCHIVE, WINDOWS_SETUP = "checkout", "wheel", "archive", "windows-setup"
 KINDS: Mapping[str, str] = {
     "deb": Phrase("Debian package"),
     ARCHIVE: Phrase("portable archive"),
     WHEEL: Phrase("Python package"),
     CHECKOUT: Phrase("checkout of the source"),
-    "windows-setup": Phrase("Windows installer"),
+    WINDOWS_SETUP: Phrase("Windows installer"),
     "windows-portable": Phrase("portable folder"),
     "macos-app": Phrase("macOS app"),
 }
@@ -39,7 +39,7 @@ _UPDATE: Mapping[str, Phrase] = {
     "deb": Phrase("Install the newer package: {command}", command="sudo apt install ./tooltray_VERSION_amd64.deb"),
     ARCHIVE: Phrase("Unpack the newer archive and run its {script}", script="install.sh"),
     CHECKOUT: Phrase("Run: {command}", command="git pull && make run"),
-    "windows-setup": Phrase("Run the newer installer"),
+    WINDOWS_SETUP: Phrase("Run the newer installer"),
     "windows-portable": Phrase("Unpack the newer archive over this folder"),
     "macos-app": Phrase("Drag the newer Tooltray into Applications"),
 }
@@ -53,7 +53,7 @@ _FILE = {  # by kind, as the packaging names them
 }
 _REMOVE: Mapping[str, str] = {
     "deb": Phrase("Run: {command}", command="sudo apt purge tooltray"),
-    "windows-setup": Phrase("Uninstall Tooltray in the Settings of Windows, below Apps"),
+    WINDOWS_SETUP: Phrase("Uninstall Tooltray in the Settings of Windows, below Apps"),
     "macos-app": Phrase("Move Tooltray from Applications to the Trash"),
 }
 # by the file that the tool leaves in the environment; the last one is for any
