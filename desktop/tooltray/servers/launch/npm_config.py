@@ -68,7 +68,9 @@ def fetch_in_words(line: str) -> str:
     if found is None:
         return ""
     if found["attempt"]:
-        return Phrase("npm cannot reach {host} ({error}), attempt {attempt}", **found.groupdict())
+        return Phrase(
+            "npm cannot reach {host} ({error}), attempt {attempt}", host=found["host"], error=found["error"], attempt=found["attempt"]
+        )
     return Phrase("Fetched {package}", package=unquote(found["path"]).rpartition("/-/")[2].removesuffix(".tgz"))
 
 
