@@ -18,7 +18,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
-from tooltray.foundation.events import KeyringAwaited
+from tooltray.foundation.events import KeyringAwaited, SecretsChanged
 from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.foundation.snapshots.servers import AccessSnapshot
 from tooltray.sources.entries.pasted_parts import secret_spans
@@ -188,6 +188,15 @@ async def test_a_secret_goes_to_the_keyring_and_the_entry_refers_to_it(theme: Th
         await until(lambda: desk.engine.entries)
         assert desk.engine.secrets == {"gh/GH_TOKEN": "xyz"}
         assert desk.engine.entries["gh"]["env"] == {"GH_TOKEN": "${secret:gh/GH_TOKEN}", "LOG": "info"}
+
+
+async def test_it_says_where_secrets_are_stored_also_once_that_is_another_place(theme: Theme) -> None:
+    async with Desk(FakePresenter(secret_backend="file"), theme) as desk:
+        sheet = panel(desk, BLOCK)
+        assert "Keep in the encrypted file" in words(sheet)
+        assert switch(sheet, "Keep GH_TOKEN in the encrypted file").isChecked()
+        desk.engine.bus.publish(SecretsChanged("memory"))
+        await until(lambda: "Keep in memory" in words(sheet))
 
 
 async def test_a_secret_without_a_value_is_asked_for_and_never_stored_empty(theme: Theme) -> None:

@@ -100,6 +100,6 @@ def test_what_undo_will_do_is_said_before(app: QApplication) -> None:
 
 def test_a_copy_without_a_key_is_said_to_be_none(app: QApplication) -> None:
     plain = replace(CHANGES[1], is_encrypted=False)
-    assert said.change_note(plain) == "Restart Codex. The copy for Undo is not encrypted: no keyring was there."
+    assert said.change_note(plain) == "Restart Codex. The copy for Undo is not encrypted: the place of your secrets could not be used."
     assert said.change_note(replace(plain, problem=Problem("No"))) == ""
     assert said.change_look(replace(plain, problem=Problem("No"))).word == "Not changed"

@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
+from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.entries import FieldValue, FormField, NewServer
 from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.add.server_review import ServerReview, candidate_of
@@ -20,6 +21,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.origins import secret_place
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -68,6 +70,7 @@ class ReviewSheet(SheetView):
         self._go.setToolTip("Ctrl+Enter")
         add_accept_keys(self, self._on_go)
         self.scroll_area.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
+        context.hub.on_any((SecretsChanged,), self._on_secrets_changed, self)
 
     @abstractmethod
     def add(self) -> Coroutine[object, object, None]:
@@ -81,7 +84,7 @@ class ReviewSheet(SheetView):
 
     def add_review(self, taken: Collection[str], *, has_name: bool = True) -> ServerReview:
         """Adds the box of a server, whose name is not to be among those that are taken."""
-        review = ServerReview(self._theme, taken, self._on_reviewed, has_name=has_name)
+        review = ServerReview(self._theme, taken, self._on_reviewed, secret_place(self.hub.secret_backend), has_name=has_name)
         self.reviews.append(review)
         self._boxes.addWidget(review)
         return review
@@ -159,6 +162,10 @@ class ReviewSheet(SheetView):
         self.drop_failure()
         self._failure = widget
         self.body.addWidget(widget)
+
+    def _on_secrets_changed(self) -> None:
+        for review in self.reviews:
+            review.show_place(secret_place(self.hub.secret_backend))
 
     def _on_range_changed(self, _first: int, last: int) -> None:
         if self._is_last_in_sight():
