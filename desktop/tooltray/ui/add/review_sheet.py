@@ -7,8 +7,8 @@ from functools import partial
 from typing import get_args
 
 from PySide6.QtCore import Qt, QTimer, QUrl
-from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
 from tooltray.foundation.events import SecretsChanged
@@ -24,8 +24,9 @@ from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import secret_place
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, is_enter
 from tooltray.ui.widgets.form import Form
+from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
@@ -88,6 +89,16 @@ class ReviewSheet(SheetView):
         self.reviews.append(review)
         self._boxes.addWidget(review)
         return review
+
+    def show_added(self, review: ServerReview) -> None:
+        """Replaces a review by a line that its server is added."""
+        self.reviews.remove(review)
+        review.hide()
+        line = QWidget()
+        parts = row(line, spacing=8)
+        parts.addWidget(Icon(self._theme, "check", 14, "success.text", "surface.raised"))
+        parts.addWidget(Label(self._theme, tr("{name} is added", name=review.name), "body", wrap=True), 1)
+        self._boxes.insertWidget(self._boxes.indexOf(review), line)
 
     def clear_reviews(self) -> None:
         clear(self._boxes)
@@ -178,6 +189,15 @@ class ReviewSheet(SheetView):
     def _on_reviewed(self) -> None:
         self.hold()
         self.draw()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Presses the button by Enter in a line of text; in the help with secrets Enter has its own meaning."""
+        field = self.focusWidget()
+        is_of_help = self._failure is not None and field is not None and self._failure.isAncestorOf(field)
+        if is_enter(event) and isinstance(field, QLineEdit) and not is_of_help:
+            self._on_go()
+        else:
+            super().keyPressEvent(event)
 
     def _on_go(self) -> None:
         self.draw()
