@@ -203,6 +203,7 @@ class MainWindow(QMainWindow):
         self._sidebar.page_requested.connect(self._open)
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)
+        context.links.quit_requested.connect(self.quit_requested)
         context.notices.resume_requested.connect(partial(self.pause, False))
         context.notices.updates_chosen.connect(self._on_updates_chosen)
         context.notices.report_requested.connect(lambda report: context.copy(report, tr("The report is copied")))
