@@ -6,7 +6,13 @@ from pathlib import PurePath
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 
+HUB = "hub"  # the server that comes with Tooltray
 LONGEST_CHIP = 18  # characters; a card has room for that beside its state and its facts
+
+
+def server_name(name: str) -> str:
+    """Returns the name of a server in a list of all servers; the one that is Tooltray itself has no name that users know."""
+    return tr("Tooltray's own") if name == HUB else name
 
 
 def secret_place(backend: str) -> str:

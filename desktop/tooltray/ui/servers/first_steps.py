@@ -176,7 +176,7 @@ class FirstStepsStrip(QWidget, View):
         self._take(replace(self._steps, server=server, client=client))
 
     def _on_called(self, event: ToolCallResult) -> None:
-        """Takes the call from its event: the journal has it only later. A person who tries a tool here is no client."""
+        """Takes the call from its event: the journal has it only later. The user's own tries do not count."""
         call = event.response
         if self._is_wanted and call.client != PERSON and call.outcome in ANSWERED:
             self.show_found(self._steps.client or tr("An AI client"), True)

@@ -45,7 +45,11 @@ class QuitPanel(SheetFrame):
     def __init__(self, theme: Theme, clients: Sequence[str]) -> None:
         super().__init__(theme, tr("Quit Tooltray?"), WIDTH)
         self.body.addWidget(Label(theme, who(clients), "strong", wrap=True))
-        text = tr("Their calls end now. The next call of a client starts Tooltray again.")
+        one, more = (
+            tr("Its calls end now. Its next call starts Tooltray again."),
+            tr("Their calls end now. Their next call starts Tooltray again."),
+        )
+        text = one if len(set(clients)) == 1 else more
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         self.set_first_focus(self.add_button(tr("Keep running"), self.close_requested.emit))
         self.add_button(tr("Quit"), self.confirmed.emit, "danger")
