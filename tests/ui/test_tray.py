@@ -314,7 +314,9 @@ def test_everything_is_paused_for_an_hour_until_tomorrow_or_until_somebody_resum
     asked: list[tuple[bool, object]] = []
     menu.pause_requested.connect(lambda is_paused, for_s: asked.append((is_paused, for_s)))
     menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING))
-    for each in submenu(menu, "Pause all servers").actions():
+    ways = submenu(menu, "Pause all servers").actions()
+    assert [each.text() for each in ways] == ["Pause for an hour", "Pause until tomorrow", "Pause until I resume"]
+    for each in ways:
         each.trigger()
     assert asked[0] == (True, HOUR_S)
     assert asked[1][1] == pytest.approx(until_tomorrow_s(), abs=5.0)
