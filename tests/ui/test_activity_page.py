@@ -484,6 +484,18 @@ async def test_the_hub_may_die_under_the_page_and_come_back(theme: Theme) -> Non
         await until(lambda: column(calls) == ["b"])
 
 
+async def test_figures_name_the_server_that_is_tooltray_itself(theme: Theme) -> None:
+    journal = [entry(1, at=datetime.now().timestamp() - 60, server="hub")]
+    async with Desk(engine(journal), theme) as desk:
+        await opened(desk)
+        page = desk.activity
+        page.show_tab(FIGURES)
+        await until(lambda: [each.name for each in page.figures.table.rows] == ["hub"])
+        assert cells(page.figures.table, 0)[0] == "Tooltray's own"
+        page.figures.table.selectRow(0)
+        await until(lambda: "Tooltray's own: 1 call" in words(page.figures))
+
+
 async def test_figures_sort_and_the_chart_follows_the_row(theme: Theme) -> None:
     now = datetime.now().timestamp()
     journal = [entry(id, at=now - 60 * id, server=("fs", "git")[id % 3 == 0], outcome="error" if id == 3 else "ok") for id in range(1, 9)]

@@ -18,7 +18,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
-from tooltray.foundation.events import KeyringAwaited
+from tooltray.foundation.events import KeyringAwaited, SecretsChanged
 from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.foundation.snapshots.servers import AccessSnapshot
 from tooltray.sources.entries.pasted_parts import secret_spans
@@ -190,6 +190,15 @@ async def test_a_secret_goes_to_the_keyring_and_the_entry_refers_to_it(theme: Th
         assert desk.engine.entries["gh"]["env"] == {"GH_TOKEN": "${secret:gh/GH_TOKEN}", "LOG": "info"}
 
 
+async def test_it_says_where_secrets_are_stored_also_once_that_is_another_place(theme: Theme) -> None:
+    async with Desk(FakePresenter(secret_backend="file"), theme) as desk:
+        sheet = panel(desk, BLOCK)
+        assert "Keep in the encrypted file" in words(sheet)
+        assert switch(sheet, "Keep GH_TOKEN in the encrypted file").isChecked()
+        desk.engine.bus.publish(SecretsChanged("memory"))
+        await until(lambda: "Keep in memory" in words(sheet))
+
+
 async def test_a_secret_without_a_value_is_asked_for_and_never_stored_empty(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         entry = {"url": "https://a.example/?api_key=<key>&x=1", "headers": {"X-Api-Key": "<key>", "Authorization": "Bearer <token>"}}
@@ -329,6 +338,7 @@ async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: 
         primary(sheet).click()
         await until(lambda: sheet.findChild(SecretsHelp))
         assert [review.name for review in sheet.reviews] == ["gh"]
+        assert "a is added" in words(sheet)
         assert primary(sheet).text() == "Add server"
         del desk.engine.failures["set_secret"]
         primary(sheet).click()
@@ -404,6 +414,26 @@ async def test_control_enter_adds_from_the_text_and_plain_enter_does_not(theme: 
         assert not desk.engine.entries
         QTest.keyClick(view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: "x" in desk.engine.entries)
+
+
+@pytest.mark.parametrize("name", ["Name of the server", "Value of GH_TOKEN"])
+async def test_enter_in_a_line_adds_and_in_the_help_with_secrets_unlocks(theme: Theme, name: str) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.engine.failures["set_secret"] = SecretsUnreachable("no keyring found")
+        sheet = panel(desk, BLOCK)
+        line = field(sheet, name)
+        line.setFocus()
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        await until(lambda: sheet.findChild(SecretsHelp))
+        calls = [call for call in desk.engine.calls if call[0] == "add_mcp_server"]
+        field(sheet, "Passphrase for the file").setFocus()
+        QTest.keyClick(field(sheet, "Passphrase for the file"), Qt.Key.Key_Return)
+        await until(lambda: not len(desk.tasks))
+        assert [call for call in desk.engine.calls if call[0] == "add_mcp_server"] == calls
+        del desk.engine.failures["set_secret"]
+        line.setFocus()
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        await until(lambda: "gh" in desk.engine.entries)
 
 
 async def test_paste_on_the_page_opens_the_sheet_with_the_clipboard(theme: Theme) -> None:

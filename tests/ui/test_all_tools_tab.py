@@ -89,6 +89,14 @@ async def test_a_tool_with_a_view_or_for_views_alone_says_so(theme: Theme) -> No
         await until(lambda: "from files · only for its server's views" in words(other))
 
 
+async def test_tools_of_the_server_that_is_tooltray_itself_are_called_so(theme: Theme) -> None:
+    async with Desk(engine(tools=[tool("list_servers", "hub")]), theme) as desk:
+        tab = await opened(desk)
+        assert cells(tab.table)[OF] == "Tooltray's own"
+        control(desk.all_tools, "Group by server").click()
+        await until(lambda: tab.table.is_grouped and tab.table.rows[0].title == "Tooltray's own")
+
+
 async def test_a_line_has_all_that_is_known_of_a_tool_and_what_is_not_known_is_marked(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         tab = await opened(desk)

@@ -21,8 +21,9 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
         return ClientScan(clients)
 
     assert scan_title(scan(CLAUDE)) == "Found Claude Code."
-    assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Found Claude Code, Cursor and Codex."
-    assert scan_title(SCAN) == "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more."
+    assert scan_title(scan(CLAUDE, CURSOR)) == "Found Claude Code and Cursor. Cursor is connected."
+    assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Found Claude Code, Cursor and Codex. Cursor and Codex are connected."
+    assert scan_title(SCAN) == "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more. Cursor and Codex are connected."
     assert scan_title(scan(WARP)) == "No supported AI client found on this computer."
 
 
@@ -100,6 +101,6 @@ def test_what_undo_will_do_is_said_before(app: QApplication) -> None:
 
 def test_a_copy_without_a_key_is_said_to_be_none(app: QApplication) -> None:
     plain = replace(CHANGES[1], is_encrypted=False)
-    assert said.change_note(plain) == "Restart Codex. The copy for Undo is not encrypted: no keyring was there."
+    assert said.change_note(plain) == "Restart Codex. The copy for Undo is not encrypted: the place of your secrets could not be used."
     assert said.change_note(replace(plain, problem=Problem("No"))) == ""
     assert said.change_look(replace(plain, problem=Problem("No"))).word == "Not changed"

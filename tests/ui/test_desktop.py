@@ -18,7 +18,7 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.scenes.shown_files import DEPLOY
-from tests.ui.seen import control
+from tests.ui.seen import control, words
 
 from tooltray import __version__
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -37,7 +37,7 @@ from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.desktop import Desktop, Start, Windows
 from tooltray.ui.shell.garbage import GarbageCollector
 from tooltray.ui.shell.hub_words import hub_words
-from tooltray.ui.shell.main_window import MainWindow, who
+from tooltray.ui.shell.main_window import MainWindow, QuitPanel, who
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.shell.tray import Tray
 from tooltray.ui.theme import Theme, system_mode
@@ -654,6 +654,11 @@ async def test_an_engine_that_cannot_say_who_is_connected_keeps_nobody_from_quit
 )
 def test_many_clients_are_counted(clients: list[str], text: str) -> None:
     assert who(clients) == text
+
+
+def test_the_calls_of_one_client_are_its_own(theme: Theme) -> None:
+    assert "Its calls end now. Its next call starts Tooltray again." in words(QuitPanel(theme, ["a", "a"]))
+    assert "Their calls end now. Their next call starts Tooltray again." in words(QuitPanel(theme, ["a", "b"]))
 
 
 async def in_english_again(life: Life, engine: FakeEngine) -> None:

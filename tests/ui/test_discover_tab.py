@@ -15,6 +15,7 @@ from tests.ui.seen import control, field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryStatus
 from tooltray.ui.add.bundle_sheet import BundleSheet
 from tooltray.ui.add.discover_tab import DiscoverTab, status_line
@@ -211,11 +212,24 @@ async def test_a_server_shows_what_would_run_once_it_has_what_it_needs_and_is_ad
         name = field(panel, "Name of the server")
         name.clear()
         QTest.keyClicks(name, "notes")
-        control(panel, "Add server").click()
+        QTest.keyClick(name, Qt.Key.Key_Return)
         values = {"token": "not-a-real-token", "level": "info", "limit": 20.0, "read_only": True}
         await desk.asked("add_registry_server", "io.github.ada/files", "0.9.1", "npm", values, "notes", "careful")
         await until(lambda: desk.window.sheet is None)
         assert [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()] == ["notes is added"]
+
+
+async def test_the_preview_says_where_secrets_are_stored(theme: Theme) -> None:
+    fake = engine()
+    async with Desk(fake, theme) as desk:
+        fake.bus.publish(SecretsChanged("file"))
+        tab = await opened(desk)
+        tab.offers.chosen.emit(FIRST)
+        panel = await sheet(desk)
+        field(panel, "GitHub token").setText("not-a-real-token")
+        await until(lambda: "TOKEN, kept in the encrypted file" in words(panel))
+        fake.bus.publish(SecretsChanged("keyring"))
+        await until(lambda: "TOKEN, kept in the keyring" in words(panel))
 
 
 async def test_a_preview_for_older_values_is_passed_over(theme: Theme) -> None:

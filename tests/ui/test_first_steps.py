@@ -12,9 +12,12 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, drawn, words
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import SessionListChanged, SessionsChanged, ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
+from tooltray.foundation.snapshots.clients import SessionSnapshot
 from tooltray.foundation.snapshots.entries import FormField
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 from tooltray.ui.add.found_sheets import StarterSheet
 from tooltray.ui.servers.first_steps import FirstSteps
 from tooltray.ui.theme import Theme
@@ -63,6 +66,33 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         steps.read()
         await until(lambda: not steps.isVisible() and not len(desk.tasks))
         assert fake.settings == {"window": {}}
+
+
+async def test_a_connected_client_has_its_name_and_its_first_call_counts_before_the_journal_has_it(theme: Theme) -> None:
+    fake = Beginner([server("time")])
+    fake.settings = {"window": {"firstSteps": True}}
+    async with Desk(fake, theme) as desk:
+        steps = desk.page.steps
+        await until(lambda: steps.isVisible() and steps.steps.server)
+        fake.sessions = (SessionSnapshot("1", "cursor-vscode"), SessionSnapshot("0", "codex-mcp-client", is_connected=False))
+        fake.bus.publish(SessionListChanged())
+        await until(lambda: steps.steps.client == "Cursor")
+        for client, outcome in (("tooltray", "ok"), ("cursor-vscode 1.0", "refused")):
+            fake.bus.publish(ToolCallResult(MCPToolResponse("time_get", "time", client, outcome, 0.1, 1, 1)))
+        fake.bus.publish(SessionsChanged(1))  # arrives after the calls
+        await until(lambda: desk.hub.snapshot is not None and desk.hub.snapshot.session_count == 1)
+        assert not steps.steps.has_called, "a person's try, and a refusal"
+        fake.bus.publish(ToolCallResult(MCPToolResponse("time_get", "time", "cursor-vscode 1.0", "ok", 0.1, 1, 1)))
+        await until(lambda: steps.steps == FirstSteps("time", "Cursor", True))
+        assert not steps.isVisible()
+
+
+async def test_a_person_s_own_calls_make_no_client(theme: Theme) -> None:
+    fake = Beginner([server("time")])
+    fake.settings, fake.clients, fake.has_called = {"window": {"firstSteps": True}}, ("tooltray",), True
+    async with Desk(fake, theme) as desk:
+        await until(lambda: ("get_activity_choices",) in fake.calls and not len(desk.tasks))
+        assert (desk.page.steps.steps.client, desk.page.steps.steps.has_called) == ("", False)
 
 
 async def test_who_has_servers_already_is_not_told_how_to_begin(theme: Theme) -> None:

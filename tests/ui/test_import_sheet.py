@@ -70,6 +70,16 @@ async def test_candidates_stand_in_groups_and_each_says_where_it_is_and_what_is_
         assert cells(panel.table)[::3] == ["", "Cannot be used"]
 
 
+async def test_it_says_where_the_keys_go(theme: Theme) -> None:
+    fake = FakePresenter([server("a")], secret_backend="file")
+    fake.client_scan, fake.import_plan = SCAN, PLAN
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        panel.table.selectRow(0)
+        await until(lambda: "GITHUB_TOKEN goes to the encrypted file: it has the name of a secret." in words(panel))
+        assert "1 key goes to the encrypted file: GITHUB_TOKEN" in words(panel)
+
+
 async def test_a_list_without_notes_has_no_column_for_them_and_what_runs_has_the_room(theme: Theme) -> None:
     plan = ImportPlan(tuple(replace(each, asks=(), secrets=()) for each in PLAN.candidates[:2]))
     async with Desk(engine(plan), theme) as desk:
@@ -275,9 +285,11 @@ async def test_two_hundred_candidates_are_lines_of_one_table(theme: Theme) -> No
 
 
 def test_keys_are_counted_and_named_once(theme: Theme) -> None:
-    assert said.keys_text([LINEAR]) == ""
-    assert said.keys_text([GITHUB]) == "1 key goes to the keyring: GITHUB_TOKEN."
-    assert said.keys_text([GITHUB, replace(GITHUB, id="x"), SHOP]) == "3 keys go to the keyring: GITHUB_TOKEN and DATABASE_URI."
+    assert said.keys_text([LINEAR], "the keyring") == ""
+    assert said.keys_text([GITHUB], "the keyring") == "1 key goes to the keyring: GITHUB_TOKEN."
+    assert (
+        said.keys_text([GITHUB, replace(GITHUB, id="x"), SHOP], "the keyring") == "3 keys go to the keyring: GITHUB_TOKEN and DATABASE_URI."
+    )
 
 
 def test_what_was_given_as_a_text_has_a_name_too(theme: Theme) -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -14,7 +15,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, drawn, field, words
 
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.errors import SECRETS_UNREACHABLE, Problem, TooltrayError
 from tooltray.foundation.events import ProblemReported, SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import StoredSecrets
@@ -23,6 +24,7 @@ from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.settings.secret_places import PlaceSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -350,6 +352,24 @@ async def test_an_unlock_at_a_terminal_reaches_the_window(theme: Theme) -> None:
         desk.engine.stored_secrets = StoredSecrets("file", is_proven=True)
         desk.engine.bus.publish(SecretsChanged("file"))
         await until(lambda: desk.window.findChild(SecretsHelp) is None)
+
+
+async def test_the_card_of_a_server_with_locked_secrets_unlocks_at_the_notice_or_in_the_settings(theme: Theme) -> None:
+    locked = replace(LOCKED, code=SECRETS_UNREACHABLE)
+    async with Desk(FakePresenter([server("a")], secret_backend="file"), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.engine.failures["get_secret_names"] = TooltrayError(LOCKED.title, LOCKED.message, LOCKED.hint)
+        desk.engine.set_state("a", ServerState.ERROR, problem=locked)
+        await until(lambda: LOCKED.title in drawn(desk.page.notices))
+        card = desk.page.server_list.cards["a"]
+        card._changed_at = 0.0  # the button is not that of before under the pointer of a double click
+        control(card, "Unlock…").click()
+        help = desk.page.notices.findChild(SecretsHelp)
+        assert help is not None
+        help.window().close()
+        desk.window.context.notices.set_paused(True)
+        control(card, "Unlock…").click()
+        await until(lambda: (place := desk.window.findChild(PlaceSection)) is not None and place.isVisible())
 
 
 async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme: Theme) -> None:

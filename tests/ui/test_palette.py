@@ -17,6 +17,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.kit.destinations import Settings
+from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.shell.palette import RECENT, Palette
 from tooltray.ui.shell.palette_entry import PaletteEntry, indexed, matches
 from tooltray.ui.shell.palette_panel import PalettePanel
@@ -58,6 +59,38 @@ async def opened(desk: Desk) -> PalettePanel:
 
 def titles(shown: PalettePanel) -> list[str]:
     return [row.title if isinstance(row, PaletteEntry) else f"# {row}" for row in shown.list.rows]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("quit", ["Quit Tooltray"]),
+        ("pause", ["Pause for an hour", "Pause until tomorrow", "Pause until I resume"]),
+        ("unlock", ["Unlock your secrets", "Secrets"]),
+        ("ask first", ["Let servers ask first"]),
+    ],
+)
+async def test_what_the_tray_and_the_header_can_do_is_found(theme: Theme, query: str, found: list[str]) -> None:
+    async with Desk(fake(), theme) as desk:
+        desk.window.context.notices.set_secrets_problem(Problem("The secrets are locked"), "file")
+        desk.window.context.notices.set_open_servers(["git"])
+        shown = await opened(desk)
+        QTest.keyClicks(shown.field, query)
+        await until(lambda: [title for title in titles(shown) if title in found][: len(found)])
+        assert set(found) <= set(titles(shown))
+        assert shown.list.rows[0] == next(row for row in shown.list.rows if isinstance(row, PaletteEntry) and row.title in found)
+
+
+async def test_the_palette_quits_and_unlocks(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        quits = []
+        desk.window.quit_requested.connect(lambda: quits.append(True))
+        await run(desk, "quit")
+        assert quits == [True]
+        notices = desk.window.context.notices
+        notices.set_secrets_problem(Problem("The secrets are locked"), "file")
+        await run(desk, "unlock")
+        assert notices.findChild(SecretsHelp) is not None
 
 
 async def run(desk: Desk, text: str) -> None:

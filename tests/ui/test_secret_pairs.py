@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 from tests.ui.seen import control, field
 
@@ -15,7 +15,7 @@ HIDDEN = QLineEdit.EchoMode.Password
 
 @pytest.fixture
 def pairs(qtbot: QtBot, theme: Theme) -> SecretPairs:
-    widget = SecretPairs(theme, "Environment", "github", lambda key, value: "TOKEN" in key and bool(value))
+    widget = SecretPairs(theme, "Environment", "github", lambda key, value: "TOKEN" in key and bool(value), lambda: "the keyring")
     qtbot.addWidget(widget)
     widget.show()
     return widget
@@ -85,10 +85,31 @@ def test_what_the_keyring_has_is_replaced_and_the_entry_stays(qtbot: QtBot, pair
     pairs.set_stored({"github/A_TOKEN"})
     assert words(pairs) == ["In the keyring."]
     assert value_of(pairs, "A_TOKEN").isReadOnly()
-    control(pairs, "Type another value of A_TOKEN").click()
+    control(pairs, "Replace A_TOKEN").click()
     QTest.keyClicks(value_of(pairs, "A_TOKEN"), "new")
     assert pairs.pairs == {"A_TOKEN": "${secret:github/A_TOKEN}"}
     assert pairs.secrets == {"github/A_TOKEN": "new"}
+
+
+@pytest.mark.parametrize("pastes", [False, True])
+def test_typing_or_pasting_over_a_stored_secret_replaces_it_and_nothing_typed_leaves_it(
+    qtbot: QtBot, pairs: SecretPairs, pastes: bool
+) -> None:
+    shown(qtbot, pairs, {"A_TOKEN": "${secret:github/A_TOKEN}"})
+    pairs.set_stored({"github/A_TOKEN"})
+    value = value_of(pairs, "A_TOKEN")
+    value.setFocus()
+    QTest.keyClick(value, Qt.Key.Key_Right)
+    assert value.isReadOnly(), "the keyboard only goes past it"
+    QApplication.clipboard().setText("new")
+    if pastes:
+        QTest.keyClick(value, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    else:
+        QTest.keyClicks(value, "new")
+    assert pairs.secrets == {"github/A_TOKEN": "new"}
+    value.selectAll()
+    QTest.keyClick(value, Qt.Key.Key_Delete)
+    assert (pairs.secrets, words(pairs)) == ({}, ["In the keyring."])
 
 
 def test_one_that_is_missing_is_asked_for_at_once_and_nothing_is_said_of_what_is_not_known(qtbot: QtBot, pairs: SecretPairs) -> None:
@@ -96,7 +117,7 @@ def test_one_that_is_missing_is_asked_for_at_once_and_nothing_is_said_of_what_is
     pairs.set_stored(None)
     assert words(pairs) == ["Kept among your secrets."]
     pairs.set_stored(set())
-    assert words(pairs) == ["The keyring has no value for it yet."]
+    assert words(pairs) == ["It has no value yet."]
     QTest.keyClicks(value_of(pairs, "A_TOKEN"), "new")
     assert pairs.secrets == {"github/A_TOKEN": "new"}
 

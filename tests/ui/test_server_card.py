@@ -16,7 +16,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import BUILTIN, server, tool
 from tests.ui.seen import cells, control, drawn, words
 
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.errors import SECRETS_UNREACHABLE, Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
@@ -180,6 +180,20 @@ def test_a_card_says_what_a_sleeping_server_waits_for(make_card: MakeCard) -> No
 def test_a_slow_start_says_so_on_the_card(make_card: MakeCard) -> None:
     card = make_card(server("a", ServerState.STARTING, detail="Slow: no answer for 45 s"))
     assert "Slow: no answer for 45 s" in drawn(card)
+
+
+def test_locked_secrets_have_their_button_and_no_command(make_card: MakeCard) -> None:
+    locked = Problem(
+        "The secrets are locked", "secrets.enc needs its passphrase", "Unlock them: tooltray secrets unlock", SECRETS_UNREACHABLE
+    )
+    made = [make_card(server("a", ServerState.ERROR, problem=locked)), make_card(server("a", ServerState.ERROR))]
+    for card in made:
+        if card is not made[0]:
+            card.show_problem(locked)
+        assert "The secrets are locked" in drawn(card)
+        assert "secrets.enc needs its passphrase" in drawn(card).casefold()
+        assert "tooltray secrets" not in drawn(card) + words(card)
+    assert foot(server("a", ServerState.ERROR, problem=locked), None, NOW).action is Action.UNLOCK
 
 
 def test_a_start_that_waits_for_the_keyring_says_so_on_the_card(make_card: MakeCard) -> None:

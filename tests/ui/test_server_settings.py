@@ -17,7 +17,7 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, is_in_sight
 
 from tooltray.foundation.errors import SECRET_MISSING, Conflict, Problem, SecretsUnreachable, TooltrayError
-from tooltray.foundation.events import ServerTestOutput
+from tooltray.foundation.events import SecretsChanged, ServerTestOutput
 from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
@@ -375,6 +375,19 @@ async def test_a_key_that_is_typed_goes_to_the_keyring_with_the_save(theme: Them
             "a/token": "k2",
         }
         assert not any(each in view.json.text for each in ("ghp_", "sk-", "k1", "k2"))
+
+
+async def test_the_form_says_where_secrets_are_stored_also_once_that_is_another_place(theme: Theme) -> None:
+    fake_entry = {"command": "npx", "env": {"A_TOKEN": "${secret:a/A_TOKEN}"}}
+    async with opened(theme, fake_entry) as (desk, view):
+        desk.engine.secrets["a/A_TOKEN"] = "x"
+        await until(lambda: "In the keyring." in words(view))
+        desk.engine.bus.publish(SecretsChanged("memory"))
+        await until(lambda: "In memory." in words(view))
+        desk.engine.bus.publish(SecretsChanged("file"))
+        await until(lambda: "In the encrypted file." in words(view))
+        typed(view, {**fake_entry, "args": ["--api-key", "sk-abcdefgh12"]})
+        await until(lambda: "Goes to the encrypted file when you save: api-key" in words(view))
 
 
 async def test_plain_text_is_for_the_user_to_choose(theme: Theme) -> None:

@@ -60,9 +60,9 @@ def test_the_worst_state_wins(phase: HubPhase, snapshot: HubSnapshot | None, sta
 @pytest.mark.parametrize(
     ("snapshot", "text"),
     [
-        (hub(S.RUNNING, sessions=2), "Tooltray is running · 1 server · 2 open sessions"),
+        (hub(S.RUNNING, sessions=2), "Tooltray is running · 1 server running · 2 open sessions"),
         (hub(S.ERROR, S.ERROR, sessions=1), "Tooltray is running · 1 open session · 2 need you"),
-        (hub(S.RUNNING, is_paused=True), "Tooltray is paused · No client connected"),
+        (hub(S.RUNNING, is_paused=True), "Tooltray is paused · No open sessions"),
     ],
 )
 def test_the_hub_s_state_in_one_line(snapshot: HubSnapshot, text: str) -> None:
@@ -114,7 +114,7 @@ def action(menu: QMenu, text: str) -> QAction:
 def test_the_menu_says_the_state_first_and_offers_the_app_last(menu: TrayMenu) -> None:
     menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING))
     assert texts(menu) == [
-        "Tooltray is running · 1 server · No client connected",
+        "Tooltray is running · 1 server running · No open sessions",
         "s0 · Connected",
         "Pause all servers",
         "Copy entry for a client",
@@ -314,7 +314,9 @@ def test_everything_is_paused_for_an_hour_until_tomorrow_or_until_somebody_resum
     asked: list[tuple[bool, object]] = []
     menu.pause_requested.connect(lambda is_paused, for_s: asked.append((is_paused, for_s)))
     menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING))
-    for each in submenu(menu, "Pause all servers").actions():
+    ways = submenu(menu, "Pause all servers").actions()
+    assert [each.text() for each in ways] == ["Pause for an hour", "Pause until tomorrow", "Pause until I resume"]
+    for each in ways:
         each.trigger()
     assert asked[0] == (True, HOUR_S)
     assert asked[1][1] == pytest.approx(until_tomorrow_s(), abs=5.0)

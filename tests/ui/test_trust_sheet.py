@@ -66,7 +66,7 @@ async def test_it_shows_what_each_server_starts_and_where_and_what_it_gets(theme
         said = words(await asked(desk))
         for text in (DEPLOY.target, SHOP, "deploy/KEY", "STAGE", "calls that only read", "line 14", "all calls, also those that write"):
             assert text in said
-        assert "it sees your environment" in said
+        assert "your whole environment" in said
         assert "collect.example.net" not in said  # another project's
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 import msgspec
 
 SECRET_MISSING = "secret_missing"
+SECRETS_UNREACHABLE = "secrets_unreachable"
 ASK_USER = "Ask the user to look at it in Tooltray"
 
 
@@ -75,6 +76,8 @@ class Conflict(TooltrayError):
 
 class SecretsUnreachable(TooltrayError):
     """A secret store that cannot be used now."""
+
+    problem_code = SECRETS_UNREACHABLE
 
 
 class Denied(TooltrayError):

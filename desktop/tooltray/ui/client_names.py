@@ -6,6 +6,7 @@ from functools import cache
 
 from tooltray.foundation.programs import resource
 
+PERSON = "tooltray"  # the client of what a person does in the window or on the command line
 WILDCARD = "*"  # in a name of the table: any characters
 
 

@@ -1,11 +1,28 @@
-"""The place of a server's entry in words: the settings, or a file, named by its name and its folder. Pure functions of snapshots."""
+"""The places of servers' entries and of secrets in words: the settings or a file, named by its name and its folder; the store of secrets.
+Pure functions of snapshots."""
 
 from pathlib import PurePath
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 
+HUB = "hub"  # the server that comes with Tooltray
 LONGEST_CHIP = 18  # characters; a card has room for that beside its state and its facts
+
+
+def server_name(name: str) -> str:
+    """Returns the name of a server in a list of all servers; the one that is Tooltray itself has no name that users know."""
+    return tr("Tooltray's own") if name == HUB else name
+
+
+def secret_place(backend: str) -> str:
+    """Returns where secrets are stored, as a part of a sentence.
+
+    Args:
+        backend: "keyring", "file" or "memory".
+    """
+    places = {"file": tr("the encrypted file"), "memory": tr("memory")}
+    return places.get(backend) or tr("the keyring")
 
 
 def visible_path(path: str) -> str:

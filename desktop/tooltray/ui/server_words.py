@@ -6,9 +6,10 @@ from enum import Enum
 from math import ceil
 
 import msgspec
+from msgspec.structs import replace
 from PySide6.QtCore import QDate, QLocale
 
-from tooltray.foundation.errors import SECRET_MISSING, Problem
+from tooltray.foundation.errors import SECRET_MISSING, SECRETS_UNREACHABLE, Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
@@ -33,6 +34,7 @@ class Action(Enum):
     CHOOSE_FOLDER = "choose folder"
     TRUST = "trust"
     SECRET = "secret"
+    UNLOCK = "unlock"
 
 
 class Foot(msgspec.Struct, frozen=True):
@@ -60,6 +62,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
     """
     action, detail = Action.TRUST if server.waiting else own_action(server), say(server.detail)
     if refusal is not None:
+        refusal = without_command(refusal)
         return Foot(action, title(refusal), _next_step(refusal), "error", whole(refusal))
     if server.waiting:
         return _waiting(server)
@@ -83,7 +86,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             why = sentences(Problem("", problem.message)) or tr("It requires a sign-in.")  # what to do is the button beside it
             return Foot(action, tr("{name} wants you to sign in", name=server.name), why, "warning", whole(problem))
         case ServerState.ERROR:
-            problem = server.problem or Problem(tr("It does not run"))
+            problem = without_command(server.problem or Problem(tr("It does not run")))
             again = sentences(Problem("", next_try(server, now)))
             return Foot(action, title(problem), again or _next_step(problem), "error", in_a_row(whole(problem), again))
         case ServerState.RESTARTING:
@@ -128,6 +131,11 @@ def missing_secret(problem: Problem | None) -> str:
     return str(problem.title.fields["name"])
 
 
+def without_command(problem: Problem) -> Problem:
+    """Returns the problem as the window shows it: for secrets that cannot be read without its hint, a command, since a button does that."""
+    return replace(problem, hint="") if problem.code == SECRETS_UNREACHABLE else problem
+
+
 def _waiting(server: ServerSnapshot) -> Foot:
     """Returns the text about a program's proposal that waits for approval."""
     if server.origin == "proposal":
@@ -156,6 +164,8 @@ def own_action(server: ServerSnapshot) -> Action:
         case ServerState.NEEDS_SIGN_IN:
             return Action.CANCEL_SIGN_IN if server.has_sign_in_page else Action.SIGN_IN
         case ServerState.ERROR:
+            if server.problem is not None and server.problem.code == SECRETS_UNREACHABLE:
+                return Action.UNLOCK
             return Action.SECRET if missing_secret(server.problem) else Action.RETRY
         case ServerState.STOPPED:
             return Action.START
@@ -172,6 +182,7 @@ FACES = {
     Action.CHOOSE_FOLDER: (Phrase("Choose folder"), "folder"),
     Action.TRUST: (Phrase("Look"), "shield"),
     Action.SECRET: (Phrase("Enter the secret"), "key"),
+    Action.UNLOCK: (Phrase("Unlock…"), "key"),
     Action.CANCEL: (Phrase("Cancel"), ""),
     Action.CANCEL_SIGN_IN: (Phrase("Cancel"), ""),
 }

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import QMenu
 from tests.fakes.desk import Desk, until
@@ -11,7 +12,7 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.scenes.opened_desk import CALLS, REFUSED, SERVERS, TOOLS, desk, many
 from tests.ui.scenes.shot import Shot
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import SECRETS_UNREACHABLE, Problem
 from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
@@ -176,10 +177,11 @@ async def secrets_locked(theme: Theme) -> Shot:
 
 
 async def file_locked(theme: Theme) -> Shot:
-    result = await desk(theme, SERVERS)
-    result.window.context.notices.set_secrets_problem(
-        Problem("The secrets are locked", "secrets.enc needs its passphrase", "Type it here"), "file"
+    locked = Problem(
+        "The secrets are locked", "secrets.enc needs its passphrase", "Unlock them: tooltray secrets unlock", SECRETS_UNREACHABLE
     )
+    result = await desk(theme, [*SERVERS[1:], replace(SERVERS[0], state=S.ERROR, problem=locked)])
+    result.window.context.notices.set_secrets_problem(locked, "file")
     return Shot(result)
 
 

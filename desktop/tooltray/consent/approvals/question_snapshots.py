@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import cast
 
+import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue.definition import TwiceNamed, definition_text, read_once_named
+from tooltray.catalogue.auto_approve import tool_of
+from tooltray.catalogue.definition import ToolDefinition, TwiceNamed, definition_text, read_once_named
 from tooltray.consent.approvals import diffs, suspicion
 from tooltray.consent.approvals.asked_call import ONCE, READ_BELOW_BYTES, READS, REFUSE, RULE, SESSION, AskedCall
 from tooltray.consent.approvals.diffs import of_file, overwritten_file
@@ -103,6 +105,7 @@ class QuestionSnapshots:
             rules=() if flow else tuple(self._offered_rules(call)),
             is_declined=bool(note),
             is_editable=not note and is_editable(call),
+            title=_title(tool),
         )
 
     def _choices(self, call: AskedCall, *, has_like: bool) -> tuple[str, ...]:
@@ -166,7 +169,27 @@ def _text_at(folder: str, name: str) -> str | None:
         return None
 
 
+class _Titled(msgspec.Struct):
+    title: object = None
+
+
+def _title(tool: ToolDefinition) -> str:
+    """Returns the title that a server gives a tool; empty without one."""
+    hints = tool.annotations if isinstance(tool.annotations, dict) else {}
+    title = msgspec.json.decode(tool.raw, type=_Titled).title or hints.get("title")
+    return plain(title, LONGEST_NAME) if isinstance(title, str) else ""
+
+
 def _why(call: AskedCall, before: str | None, *, is_new_read: bool) -> str:
+    """Returns why a call asks, and that its tool may destroy something."""
+    destroys = tool_of(call.route.definition.name, call.route.hints).destroys
+    if why := _cause(call, before, is_new_read=is_new_read):
+        return Phrase("{why}; it can delete or overwrite things", why=why) if destroys else why
+    return Phrase("this tool can delete or overwrite things") if destroys else Phrase("this tool can change things")
+
+
+def _cause(call: AskedCall, before: str | None, *, is_new_read: bool) -> str:
+    """Returns why a call asks; empty where its tool may change things, and nothing else is the reason."""
     if before is not None and before == definition_text(call.route.definition):
         return OTHER_SETTINGS
     if before is not None:
@@ -179,7 +202,7 @@ def _why(call: AskedCall, before: str | None, *, is_new_read: bool) -> str:
         return Phrase("all reads of this server were allowed, and this tool is new since then")
     if call.route.decision.category == "read":
         return Phrase("this server may not read without asking")
-    return Phrase("this tool can change things")
+    return ""
 
 
 def read_arguments(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:

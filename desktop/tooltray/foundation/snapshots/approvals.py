@@ -59,6 +59,7 @@ class ApprovalSnapshot(msgspec.Struct, frozen=True):
     rules: tuple[OfferedRule, ...] = ()  # from narrow to wide
     is_declined: bool = False  # already: an answer counts for the next equal call
     is_editable: bool = False  # the answer may come with other arguments, see ApprovalForm
+    title: str = ""  # of the tool, as its server has it
 
 
 class ApprovalForm(msgspec.Struct, frozen=True):

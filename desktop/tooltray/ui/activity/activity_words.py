@@ -17,13 +17,12 @@ from tooltray.foundation.snapshots.activity import (
     CallNow,
     cut_from,
 )
-from tooltray.ui.client_names import shown_client
+from tooltray.ui.client_names import PERSON, shown_client
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.server_text import one_line, seen
 from tooltray.ui.state_language import Look
 
-PERSON = "tooltray"  # the client of what a person does in the window or on the command line
 LONGEST = 400  # characters of a name; more is in no line
 SHORT = 40  # characters of a name on a chip
 PLAIN = "neutral"  # the tone of what needs no look

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.activity import OF_SERVERS, ActivityDetails, ActivityEntry
 from tooltray.ui.activity.activity_words import (
-    PERSON,
     allowed_by,
     client_of,
     ended,
@@ -23,6 +22,7 @@ from tooltray.ui.activity.activity_words import (
     whole_time,
 )
 from tooltray.ui.activity.recording import KeepContents
+from tooltray.ui.client_names import PERSON
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenServer, ServerLog, TryTool

@@ -20,6 +20,7 @@ from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.origins import server_name
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticesAbove
@@ -44,10 +45,10 @@ LONGEST = 120  # characters of a name
 
 class FiguresTable(Table):
     def __init__(self, theme: Theme) -> None:
-        self._most = 1
+        self._most, self._by = 1, BY[0]
         half, slow = typical().capitalize(), slowest().capitalize()
         columns = [
-            Column(tr("Name"), _title, Kind.TEXT, 0, _title, order=lambda each: _title(each).casefold()),
+            Column(tr("Name"), self._title, Kind.TEXT, 0, self._title, order=lambda each: self._title(each).casefold()),
             Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
             Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
             Column(tr("Tokens"), lambda each: number(each.tokens), Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
@@ -58,8 +59,13 @@ class FiguresTable(Table):
         ]
         super().__init__(theme, columns, tr("Figures"), lambda each: each.name)
 
-    def set_figures(self, figures: Sequence[ActivityFigures]) -> None:
-        """Shows rows; the bars compare them with the most called one."""
+    def set_figures(self, figures: Sequence[ActivityFigures], by: str) -> None:
+        """Shows rows; the bars compare them with the most called one.
+
+        Args:
+            by: their kind, one of BY.
+        """
+        self._by = by
         self._most = max((each.calls for each in figures), default=1) or 1
         self.set_rows(figures)
         self.viewport().update()
@@ -69,12 +75,17 @@ class FiguresTable(Table):
         for place, width in EXTRAS:
             self.setColumnHidden(place, self.width() < width)
 
+    def _title(self, each: ActivityFigures) -> str:
+        return _title_of(each.name, self._by)
+
     def _share(self, each: ActivityFigures) -> tuple[float, str, str]:
         return each.calls / self._most, "chart.p50", number(each.calls)
 
 
-def _title(each: ActivityFigures) -> str:
-    return one_line(client_words(each.name), LONGEST)
+def _title_of(name: str, by: str) -> str:
+    """Returns the name of a server, a client or a tool for display; `by`: which of these."""
+    words = {"server": server_name, "client": client_words}
+    return one_line(words[by](name) if by in words else name, LONGEST)
 
 
 def _failures(each: ActivityFigures) -> tuple[str, str]:
@@ -186,7 +197,7 @@ class FiguresTab(Page):
         figures = await self.hub.activity.get_activity_figures(by, self._filter())
         if by != self.by:
             return
-        self.table.set_figures(sorted(figures, key=lambda each: -each.calls))
+        self.table.set_figures(sorted(figures, key=lambda each: -each.calls), by)
         if self._chosen not in {each.name for each in figures}:
             self._chosen = ""
         self._series.ask()
@@ -199,7 +210,7 @@ class FiguresTab(Page):
 
     def _draw(self, points: Sequence[ActivityPoint]) -> None:
         calls, failed = sum(point.calls for point in points), sum(point.failures for point in points)
-        name = one_line(client_words(self._chosen), LONGEST) if self._chosen else tr("All together")
+        name = _title_of(self._chosen, self.by) if self._chosen else tr("All together")
         self._name.set_text(tr("{name}: {calls} calls, {failed} failed", name=name, calls=number(calls), failed=number(failed)))
         now = datetime.now()
         is_day = SPANS[self._span.current] == DAY_S

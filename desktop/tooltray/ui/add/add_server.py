@@ -291,12 +291,11 @@ class AddServerSheet(ReviewSheet):
         self.context.say(tr("{name} is added", name=names) if len(new) == 1 else tr("{names} are added", names=names))
 
     def _drop(self, name: str) -> None:
-        """Removes the review of a server that is added, so that adding again after a failure adds only the rest."""
+        """Replaces the review of a server that is added, so that adding again after a failure adds only the rest."""
         self.taken.add(name)
         for found in [each for each in self._found if each[1].name == name]:
             self._found.remove(found)
-            self.reviews.remove(found[1])
-            found[1].hide()
+            self.show_added(found[1])
 
     def _is_last_in_sight(self) -> bool:
         return super()._is_last_in_sight() or not self._test_panel.isHidden()

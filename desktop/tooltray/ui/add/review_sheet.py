@@ -7,10 +7,11 @@ from functools import partial
 from typing import get_args
 
 from PySide6.QtCore import Qt, QTimer, QUrl
-from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
+from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.entries import FieldValue, FormField, NewServer
 from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.add.server_review import ServerReview, candidate_of
@@ -20,10 +21,12 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.origins import secret_place
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, is_enter
 from tooltray.ui.widgets.form import Form
+from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
@@ -68,6 +71,7 @@ class ReviewSheet(SheetView):
         self._go.setToolTip("Ctrl+Enter")
         add_accept_keys(self, self._on_go)
         self.scroll_area.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
+        context.hub.on_any((SecretsChanged,), self._on_secrets_changed, self)
 
     @abstractmethod
     def add(self) -> Coroutine[object, object, None]:
@@ -81,10 +85,20 @@ class ReviewSheet(SheetView):
 
     def add_review(self, taken: Collection[str], *, has_name: bool = True) -> ServerReview:
         """Adds the box of a server, whose name is not to be among those that are taken."""
-        review = ServerReview(self._theme, taken, self._on_reviewed, has_name=has_name)
+        review = ServerReview(self._theme, taken, self._on_reviewed, secret_place(self.hub.secret_backend), has_name=has_name)
         self.reviews.append(review)
         self._boxes.addWidget(review)
         return review
+
+    def show_added(self, review: ServerReview) -> None:
+        """Replaces a review by a line that its server is added."""
+        self.reviews.remove(review)
+        review.hide()
+        line = QWidget()
+        parts = row(line, spacing=8)
+        parts.addWidget(Icon(self._theme, "check", 14, "success.text", "surface.raised"))
+        parts.addWidget(Label(self._theme, tr("{name} is added", name=review.name), "body", wrap=True), 1)
+        self._boxes.insertWidget(self._boxes.indexOf(review), line)
 
     def clear_reviews(self) -> None:
         clear(self._boxes)
@@ -160,6 +174,10 @@ class ReviewSheet(SheetView):
         self._failure = widget
         self.body.addWidget(widget)
 
+    def _on_secrets_changed(self) -> None:
+        for review in self.reviews:
+            review.show_place(secret_place(self.hub.secret_backend))
+
     def _on_range_changed(self, _first: int, last: int) -> None:
         if self._is_last_in_sight():
             self.scroll_area.verticalScrollBar().setValue(last)
@@ -171,6 +189,15 @@ class ReviewSheet(SheetView):
     def _on_reviewed(self) -> None:
         self.hold()
         self.draw()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Presses the button by Enter in a line of text; in the help with secrets Enter has its own meaning."""
+        field = self.focusWidget()
+        is_of_help = self._failure is not None and field is not None and self._failure.isAncestorOf(field)
+        if is_enter(event) and isinstance(field, QLineEdit) and not is_of_help:
+            self._on_go()
+        else:
+            super().keyPressEvent(event)
 
     def _on_go(self) -> None:
         self.draw()

@@ -38,7 +38,7 @@ class Candidate(HidesFields, frozen=True, kw_only=True):
         target: the command line or the address, without secrets.
         host, transport: of a server that is reached by an address.
         plain: the names of its variables or headers that are no secrets.
-        secrets: the names of those that go to the keyring.
+        secrets: the names of those that are stored as secrets.
         asked: secrets whose values the user can change, by their names.
         has_start: the user chooses when it starts.
         access: what it may do at first; None: as the entry has it.
@@ -150,7 +150,7 @@ class AccessField(QWidget):
 
 
 class SecretRow(QWidget):
-    """A variable that looks like a secret: its value, and whether it is stored in the keyring.
+    """A variable that looks like a secret: its value, and whether it is stored with the other secrets.
 
     Attributes:
         is_left_out: the server is added without it.
@@ -159,12 +159,13 @@ class SecretRow(QWidget):
     def __init__(self, theme: Theme, key: str, value: str, on_changed: Callable[[], object]) -> None:
         super().__init__()
         self.key, self._on_changed, self.is_left_out = key, on_changed, False
+        self._place = Label(theme, "", "caption", "secondary")
         lines = column(self, spacing=4)
         first = row(spacing=8)
         first.addWidget(ElidedLabel(theme, key, "mono", mode=Qt.TextElideMode.ElideMiddle), 1)
         first.addWidget(Icon(theme, "key", 14, "accent.text", "surface.raised"))
-        first.addWidget(Label(theme, tr("Keep in the keyring"), "caption", "secondary"))
-        self._switch = Switch(theme, tr("Keep {name} in the keyring", name=key), on=True)
+        first.addWidget(self._place)
+        self._switch = Switch(theme, "", on=True)
         self._switch.clicked.connect(on_changed)
         first.addWidget(self._switch)
         lines.addLayout(first)
@@ -189,13 +190,18 @@ class SecretRow(QWidget):
 
     @property
     def is_kept(self) -> bool:
-        """Whether the value is stored in the keyring; otherwise it is saved in the settings."""
+        """Whether the value is stored with the other secrets; otherwise it is saved in the settings."""
         return self._switch.isChecked()
 
     @property
     def is_missing(self) -> bool:
         """Whether it still needs a value."""
         return not self.value.strip() and not self.is_left_out
+
+    def show_place(self, place: str) -> None:
+        """Shows where secrets are stored."""
+        self._place.setText(tr("Keep in {place}", place=place))
+        self._switch.setAccessibleName(tr("Keep {name} in {place}", name=self.key, place=place))
 
     def ask(self) -> None:
         """Requests the value, or the choice to add the server without it."""
@@ -228,17 +234,21 @@ class ServerReview(Surface):
     Args:
         taken: names of servers.
         on_changed: called after the user changed something.
+        place: where secrets are stored, as a part of a sentence.
         has_name: it is added under a name that the user may change.
     """
 
-    def __init__(self, theme: Theme, taken: Collection[str], on_changed: Callable[[], object], *, has_name: bool = True) -> None:
+    def __init__(
+        self, theme: Theme, taken: Collection[str], on_changed: Callable[[], object], place: str, *, has_name: bool = True
+    ) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
-        self._taken, self._on_changed, self._has_name = taken, on_changed, has_name
+        self._taken, self._on_changed, self._place, self._has_name = taken, on_changed, place, has_name
         self._candidate: Candidate | None = None
         self._is_named = False
         self._wanted: AccessChoice | None = None  # as the user chose
         self._access: AccessField | None = None
         self._start: Switch | None = None
+        self._stored: Label | None = None  # names secrets whose values the user gives elsewhere
         self.secrets: list[SecretRow] = []
         self._lines = self._parts = column(self, margins=(14, 4, 14, 4))
         self._name = _field(theme, tr("Name of the server"), "")
@@ -334,20 +344,29 @@ class ServerReview(Surface):
             self._candidate = candidate
             self._access.show_choice(candidate)
 
+    def show_place(self, place: str) -> None:
+        """Shows where secrets are stored."""
+        self._place = place
+        if self._stored is not None and self._candidate is not None:
+            self._stored.setText(tr("{names}, kept in {place}", names=", ".join(self._candidate.secrets), place=place))
+        for secret in self.secrets:
+            secret.show_place(place)
+
     def _clear(self) -> None:
         clear(self._parts)
-        self._candidate = self._access = self._start = None
+        self._candidate = self._access = self._start = self._stored = None
         self.secrets = []
 
     def _add_secrets(self, candidate: Candidate) -> None:
         title = tr("Secret") if len(candidate.secrets or candidate.asked) == 1 else tr("Secrets")
         if candidate.secrets:
-            text = tr("{names}, kept in the keyring", names=", ".join(candidate.secrets))
-            self._add_part(title, Label(self._theme, text, "body", wrap=True))
+            self._stored = Label(self._theme, "", "body", wrap=True)
+            self._add_part(title, self._stored)
         for key, value in candidate.asked.items():
             secret = SecretRow(self._theme, key, value, self._on_changed)
             self._add_part("" if self.secrets else title, secret, first_line=FIRST_LINE)
             self.secrets.append(secret)
+        self.show_place(self._place)
 
     def _add_start(self, candidate: Candidate) -> None:
         start = self._start = Switch(self._theme, tr("Start {name} with Tooltray", name=candidate.name), on=True)

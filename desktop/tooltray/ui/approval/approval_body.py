@@ -51,20 +51,21 @@ VERBS: tuple[tuple[Sequence[str], str, Sequence[str], Callable[[str], Phrase]], 
     (("list",), "read", PLACES, lambda object: Phrase("List {object}?", object=object)),
 )
 """First words of tools' names, the category to which they belong, the arguments that name their object, and the question. The words are
-ours, not the server's: a tool cannot name itself into the title."""
+ours, not the server's: a tool cannot choose the verb of the title, and its name stands only behind "Run"."""
 LONGEST_OBJECT = 48  # characters
 
 
 def question(request: ApprovalSnapshot) -> str:
-    """Returns what the call would do, as a question: with its verb and its object where both are known, else who wants what."""
+    """Returns what the call would do, as a question: with its verb and its object where both are known, else with the tool's name."""
     if deed := _deed(request):
         return deed
-    client = shown_client(request.client) or tr("An AI client")
     if request.diff:
+        client = shown_client(request.client) or tr("An AI client")
         return tr("Let {client} make this change?", client=client)
-    if request.category == "write":
-        return tr("Let {client} change something?", client=client)
-    return tr("Let {client} read something?", client=client)
+    tool, title = _short(request.tool), _short(request.title)
+    if title.isprintable() and title.casefold() not in ("", tool.casefold()):
+        return tr("Run {tool} (“{title}”)?", tool=tool, title=title)
+    return tr("Run {tool}?", tool=tool)
 
 
 def _deed(request: ApprovalSnapshot) -> str:

@@ -305,5 +305,9 @@ def change_note(change: ClientChange) -> str:
     """Returns what the user should know of a change."""
     if change.problem is not None:
         return ""
-    plain = "" if change.is_encrypted or change.undo == "none" else tr("The copy for Undo is not encrypted: no keyring was there.")
+    plain = (
+        ""
+        if change.is_encrypted or change.undo == "none"
+        else tr("The copy for Undo is not encrypted: the place of your secrets could not be used.")
+    )
     return in_a_row(whole(Problem(change.note)), plain)

@@ -16,6 +16,7 @@ from tooltray.ui.clients.import_tables import MOST_LINES, CandidateDetails, Cand
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.origins import secret_place
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.filter_tabs import FilterTabs
@@ -96,7 +97,7 @@ class ImportSheet(SheetView):
         self._all.clicked.connect(self._on_all)
         tabs.addWidget(self._all)
         self._lines.addWidget(line)
-        self._details = CandidateDetails(theme, self._names)
+        self._details = CandidateDetails(theme, self._names, lambda: secret_place(self.hub.secret_backend))
         self.table = CandidateTable(theme, self._names, self._chosen, self._details.show_candidate)
         self.table.make_room(max(counts))  # the same for every tab: nothing below it jumps
         self.table.switched.connect(self._on_switched)
@@ -212,7 +213,7 @@ class ImportSheet(SheetView):
         if not self._plan.candidates or self._progress is not None:
             return
         self._draw_asked(chosen)
-        self._keys.setText(said.keys_text(chosen))
+        self._keys.setText(said.keys_text(chosen, secret_place(self.hub.secret_backend)))
         self._keys_box.setVisible(bool(self._keys.text()))
         self._tidy_box.setVisible(self._has_sources(chosen))
         lines = said.leaving(chosen, self._names)

@@ -75,11 +75,15 @@ def _tip(names: Mapping[str, str]) -> Callable[[ImportCandidate], str]:
 
 
 class CandidateDetails(QWidget):
-    """The details of the current candidate."""
+    """The details of the current candidate.
 
-    def __init__(self, theme: Theme, names: Mapping[str, str]) -> None:
+    Args:
+        place: returns where secrets are stored, as a part of a sentence.
+    """
+
+    def __init__(self, theme: Theme, names: Mapping[str, str], place: Callable[[], str]) -> None:
         super().__init__()
-        self._theme, self._names = theme, names
+        self._theme, self._names, self._place = theme, names, place
         self._lines = column(self, spacing=4)
         self.hide()
 
@@ -91,7 +95,7 @@ class CandidateDetails(QWidget):
             tone = "error" if candidate.state == "broken" else "warning" if candidate.why_not_chosen else "secondary"
             self._lines.addWidget(Label(theme, text, "caption", tone, wrap=True))
         for secret in candidate.secrets:
-            self._lines.addWidget(Label(theme, said.secret_line(secret), "caption", "secondary", wrap=True))
+            self._lines.addWidget(Label(theme, said.secret_line(secret, self._place()), "caption", "secondary", wrap=True))
         for source in candidate.sources[:MOST_LINES]:
             self._lines.addWidget(Label(theme, said.source_line(source, self._names), "caption", "muted", wrap=True))
         if (more := len(candidate.sources) - MOST_LINES) > 0:

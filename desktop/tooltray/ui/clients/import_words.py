@@ -61,11 +61,15 @@ def source_line(source: ImportSource, names: Mapping[str, str]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def secret_line(secret: FoundSecret) -> str:
-    """Returns why a value is stored as a secret."""
+def secret_line(secret: FoundSecret, place: str) -> str:
+    """Returns why a value is stored as a secret.
+
+    Args:
+        place: see `secret_place`.
+    """
     if secret.because == "name":
-        return tr("{key} goes to the keyring: it has the name of a secret.", key=secret.key)
-    return tr("{key} goes to the keyring: its value has the form of a secret.", key=secret.key)
+        return tr("{key} goes to {place}: it has the name of a secret.", key=secret.key, place=place)
+    return tr("{key} goes to {place}: its value has the form of a secret.", key=secret.key, place=place)
 
 
 def notes(candidate: ImportCandidate) -> list[str]:
@@ -99,13 +103,17 @@ def leaving(candidates: Iterable[ImportCandidate], names: Mapping[str, str]) -> 
     ]
 
 
-def keys_text(candidates: Sequence[ImportCandidate]) -> str:
-    """Returns how many secrets are moved to the keyring, as a sentence; empty for none."""
+def keys_text(candidates: Sequence[ImportCandidate], place: str) -> str:
+    """Returns how many secrets are stored, as a sentence; empty for none.
+
+    Args:
+        place: see `secret_place`.
+    """
     keys = [secret.key for candidate in candidates for secret in candidate.secrets]
     shown = names_in_a_row(list(dict.fromkeys(keys)))
     if len(keys) < 2:
-        return tr("1 key goes to the keyring: {names}.", names=shown) if keys else ""
-    return tr("{count} keys go to the keyring: {names}.", count=len(keys), names=shown)
+        return tr("1 key goes to {place}: {names}.", place=place, names=shown) if keys else ""
+    return tr("{count} keys go to {place}: {names}.", count=len(keys), place=place, names=shown)
 
 
 def outcome_look(state: str) -> Look:

@@ -74,6 +74,25 @@ class NoticeArea(QWidget):
         self._secrets, self._secrets_backend = problem, backend
         self._draw()
 
+    @property
+    def has_secrets_problem(self) -> bool:
+        """Whether secrets cannot be used, also where a more important notice is shown."""
+        return self._secrets is not None
+
+    @property
+    def open_servers(self) -> tuple[str, ...]:
+        """The servers that run everything without asking, as far as the user is asked about them."""
+        return self._open
+
+    def open_secrets_help(self) -> bool:
+        """Opens the ways out at the notice about secrets; returns whether that is the one in sight."""
+        item = self._layout.itemAt(0)
+        line = item.widget() if item is not None and self._shown[:1] == ("secrets",) else None
+        if not isinstance(line, NoticeLine) or not line.isVisible():
+            return False
+        line.show_details()
+        return True
+
     def set_waiting(self, words: tuple[str, str] | None) -> None:
         """Shows what waits for the user's approval: a title and a sentence; None hides it."""
         self._waiting = words

@@ -87,6 +87,7 @@ class ClientScans(QObject):
 
 
 class PageLinks(QObject):
+    quit_requested = Signal()  # of the whole program
     entry_copy_requested = Signal()  # of what an AI client's settings need to use this hub
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at

@@ -151,8 +151,8 @@ class TrustEntry(Surface):
 
 def _environment(request: TrustRequest) -> str:
     if request.confinement is not None and in_short(request.confinement):
-        return tr("nothing by name, and of your environment only paths, language and proxies")
-    return tr("nothing by name; like every program that you start, it sees your environment")
+        return tr("only paths, language and proxies of your environment")
+    return tr("your whole environment, like every program that you start")
 
 
 MOST_ENTRIES = 12  # at once: nobody reads more before a yes, and each of them is a dozen widgets

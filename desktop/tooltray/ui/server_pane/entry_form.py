@@ -31,7 +31,7 @@ from tooltray.ui.server_pane.entry_fields import (
     value_in,
     with_value,
 )
-from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow, SecretPairs
+from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow, SecretPairs, SecretPlace
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
@@ -55,7 +55,9 @@ class EntryFieldRow(QWidget):
 
     changed = Signal()
 
-    def __init__(self, theme: Theme, field: EntryField, *, server: str, looks_secret: LooksSecret, choose_folder: ChooseFolder) -> None:
+    def __init__(
+        self, theme: Theme, field: EntryField, *, server: str, looks_secret: LooksSecret, choose_folder: ChooseFolder, place: SecretPlace
+    ) -> None:
         super().__init__()
         self._theme, self.field, self._choose_folder = theme, field, choose_folder
         self._was_there = self._is_showing = self.has_fault = False
@@ -65,7 +67,7 @@ class EntryFieldRow(QWidget):
         head = row(spacing=8)
         head.addWidget(Label(theme, title, "label", wrap=True), 1)
         layout.addLayout(head)
-        self.control = self._make(title, server, looks_secret)
+        self.control = self._make(title, server, looks_secret, place)
         (head if field.kind == "switch" else layout).addWidget(self.control)
         if field.path in (("cwd",), ("projects",)):
             button = Button(theme, tr("Choose…"), "link", "folder", small=True)
@@ -180,7 +182,7 @@ class EntryFieldRow(QWidget):
             show_text(lines, text)
         _fit(lines)
 
-    def _make(self, title: str, server: str, looks_secret: LooksSecret) -> QWidget:
+    def _make(self, title: str, server: str, looks_secret: LooksSecret, place: SecretPlace) -> QWidget:
         theme, field = self._theme, self.field
         match field.kind:
             case "switch":
@@ -197,7 +199,7 @@ class EntryFieldRow(QWidget):
                 choice.chosen_changed.connect(self._on_edited)
                 return choice
             case "pairs":
-                pairs = SecretPairs(theme, title, server, looks_secret)
+                pairs = SecretPairs(theme, title, server, looks_secret, place)
                 pairs.changed.connect(self._on_edited)
                 return pairs
             case "text" | "number":
@@ -251,15 +253,19 @@ class EntryForm(QWidget):
     Args:
         server: the name of the entry's server.
         choose_folder: prompts for a folder.
+        place: returns where secrets are stored, as a part of a sentence.
     """
 
     changed = Signal()
 
-    def __init__(self, theme: Theme, server: str, *, looks_secret: LooksSecret, choose_folder: ChooseFolder) -> None:
+    def __init__(self, theme: Theme, server: str, *, looks_secret: LooksSecret, choose_folder: ChooseFolder, place: SecretPlace) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self.place = theme, place
         self._entry: Entry = {}
-        self._rows = [EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder) for each in FIELDS]
+        self._rows = [
+            EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder, place=place)
+            for each in FIELDS
+        ]
         self._pairs = [each.pairs for each in self._rows if each.pairs is not None]
         self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
         layout = column(self, spacing=BETWEEN_FIELDS)
@@ -298,7 +304,7 @@ class EntryForm(QWidget):
         return {line.value for pairs in self._pairs for line in pairs.rows}
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows which variables and headers are stored in the keyring when the entry is saved."""
+        """Shows which variables and headers are stored as secrets when the entry is saved."""
         for pairs in self._pairs:
             pairs.show_moved(values)
 
@@ -391,7 +397,7 @@ class EntryForm(QWidget):
 
 
 class TypedSecrets(QWidget):
-    """The secrets that were typed into a form: they are stored in the keyring when it is saved, unless the user chooses plain text.
+    """The secrets that were typed into a form: they are stored when it is saved, unless the user chooses plain text.
 
     Variables and headers have that choice in their own line; this widget has it for all others, as in arguments, addresses and the JSON.
 
@@ -418,7 +424,7 @@ class TypedSecrets(QWidget):
 
     @property
     def entry(self) -> Entry:
-        """The entry to save, with placeholders for the values that are stored in the keyring."""
+        """The entry to save, with placeholders for the values that are stored as secrets."""
         return self._entry
 
     @property
@@ -451,7 +457,7 @@ class TypedSecrets(QWidget):
     def _draw(self) -> None:
         self.setVisible(bool(self._shown))
         names = ", ".join(sorted(name.partition("/")[2] for name, value in self._moved.items() if value in self._shown))
-        self._note.setText(tr("Goes to the keyring when you save: {names}", names=names))
+        self._note.setText(tr("Goes to {place} when you save: {names}", place=self._form.place(), names=names))
         self._choice.setAccessibleName(tr("Save {name} in plain text", name=names))
 
     def _on_choice(self) -> None:

@@ -1,14 +1,14 @@
 """Variables or headers of a server, a line for each: a name, a value, and where a secret value is stored.
 
-A secret that the entry has already is never shown; one that is typed here can be shown. A value for the keyring is only marked here, and
-stored when the entry is saved."""
+A secret that the entry has already is never shown, and typing replaces it; one that is typed here can be shown. A value for the store of
+secrets is only marked here, and stored when the entry is saved."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
 from itertools import chain, count
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
@@ -28,6 +28,9 @@ NAME_CHROME = 28  # px of padding, border and cursor
 LooksSecret = Callable[[str, str], bool]
 """Whether a value is one that is not to be read by who looks at the screen; its name, and it."""
 
+SecretPlace = Callable[[], str]
+"""Returns where secrets are stored now, as a part of a sentence."""
+
 
 class PairRow(QWidget):
     """A line with a name and a value.
@@ -41,9 +44,9 @@ class PairRow(QWidget):
         self._theme, self._pairs, self._looks_secret = theme, pairs, looks_secret
         self._given = value  # as it stands in the entry
         self._is_typed = False  # a person typed the value here
-        self._is_replacing = False  # the line has a value that goes to the keyring with the next save
-        self._stored: bool | None = None  # whether the keyring has it; None: not known
-        self._is_moved = False  # the value looks like a secret that was typed, and goes to the keyring by default
+        self._is_replacing = False  # the line has a value that is stored with the next save
+        self._stored: bool | None = None  # whether it is stored; None: not known
+        self._is_moved = False  # the value looks like a secret that was typed, and is stored as one by default
         self._is_plain = False  # the user chose to save it in plain text
         outer = column(self, spacing=2)
         line = row(spacing=6)
@@ -54,12 +57,13 @@ class PairRow(QWidget):
         line.addWidget(self._name, NAME_SHARE)
         self._value = self._field(value)
         self._value.textEdited.connect(self._on_typed)
+        self._value.installEventFilter(self)
         line.addWidget(self._value, VALUE_SHARE)
         self._show = Button(theme, tr("Show"), "ghost", small=True)
         self._show.clicked.connect(self._on_show)
         line.addWidget(self._show)
         self._keep = IconButton(theme, "key", "", small=True)
-        self._keep.clicked.connect(self._on_keep)
+        self._keep.clicked.connect(lambda: self._pairs.move_to_secrets(self))
         policy = self._keep.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # all lines have their fields below each other
         self._keep.setSizePolicy(policy)
@@ -76,6 +80,12 @@ class PairRow(QWidget):
         outer.addLayout(below)
         self._draw()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Begins a replacement when the user types into a stored secret, or pastes another value over it."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress and self._value.isReadOnly() and _is_typing(event):
+            self._replace()
+        return super().eventFilter(watched, event)
+
     @property
     def name(self) -> str:
         return self._name.text().strip()
@@ -87,7 +97,7 @@ class PairRow(QWidget):
 
     @property
     def is_kept(self) -> bool:
-        """Whether the keyring has the value, or will store it."""
+        """Whether the value is stored as a secret, or will be."""
         return KEPT.fullmatch(self._given) is not None
 
     @property
@@ -118,7 +128,7 @@ class PairRow(QWidget):
             self._value.end(False)
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows whether the value is stored in the keyring when the entry is saved."""
+        """Shows whether the value is stored as a secret when the entry is saved."""
         is_moved = not self.is_kept and _held(self._value.text()) in values
         if is_moved != self._is_moved:
             self._is_moved = is_moved
@@ -142,7 +152,7 @@ class PairRow(QWidget):
         self._draw()
 
     def keep_as(self, secret: str) -> None:
-        """Replaces the value by a reference to a secret of this name, which is stored in the keyring."""
+        """Replaces the value by a reference to a secret of this name, which is stored with the entry."""
         text = self._value.text()
         held = _held(text)
         self._given = f"{text.removesuffix(held)}${{secret:{secret}}}"
@@ -172,9 +182,9 @@ class PairRow(QWidget):
         return self._name
 
     def focus_secret(self) -> None:
-        """Moves the focus to the value for the keyring."""
+        """Moves the focus to the value of the secret."""
         if self.is_kept and not self._is_replacing:
-            self._on_keep()
+            self._replace()
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _field(self, text: str) -> QLineEdit:
@@ -184,7 +194,7 @@ class PairRow(QWidget):
         return field
 
     def _draw(self) -> None:
-        name = self.name or tr("this variable")
+        name, place = self.name or tr("this variable"), self._pairs.place()
         is_plain = not self.is_kept and (self._is_moved or self._is_plain or self._looks_secret(self.name, self._value.text()))
         is_secret = self.is_kept or is_plain
         is_shown = self._is_typed and self._show.text() == tr("Hide")
@@ -195,25 +205,29 @@ class PairRow(QWidget):
         self._value.setPlaceholderText(tr("Paste its value") if self._is_replacing else "")
         self._show.setVisible(is_secret and self._is_typed and not (self.is_kept and not self._is_replacing))
         self._show.setAccessibleName(tr("Show {name}", name=name))
-        self._keep.setVisible(self.is_kept or (bool(self._value.text()) and not is_plain))
-        self._keep.set_name(tr("Type another value of {name}", name=name) if self.is_kept else tr("Move {name} to the keyring", name=name))
-        self._choice.setVisible(is_plain)
-        self._choice.setText(tr("Save in plain text") if self._is_moved else tr("Move to the keyring"))
-        self._choice.setAccessibleName(
-            tr("Save {name} in plain text", name=name) if self._is_moved else tr("Move {name} to the keyring", name=name)
-        )
+        move, is_covered = tr("Move {name} to {place}", name=name, place=place), self.is_kept and not self._is_replacing
+        self._keep.setVisible(not is_secret and bool(self._value.text()))
+        self._keep.set_name(move)
+        self._choice.setVisible(is_plain or is_covered)
+        if is_covered:
+            self._choice.setText(tr("Replace…"))
+            self._choice.setAccessibleName(tr("Replace {name}", name=name))
+        else:
+            self._choice.setText(tr("Save in plain text") if self._is_moved else tr("Move to {place}", place=place))
+            self._choice.setAccessibleName(tr("Save {name} in plain text", name=name) if self._is_moved else move)
         self._remove.set_name(tr("Remove {name}", name=name))
         self.show_fault("")
 
     def _words(self) -> str:
+        place = self._pairs.place()
         if not self.is_kept and not self._is_moved:
             is_secret = self._is_plain or self._looks_secret(self.name, self._value.text())
             return tr("Saved in plain text in its file.") if is_secret else ""
         if self._is_moved or (self._is_replacing and self._value.text()):
-            return tr("Goes to the keyring when you save.")
+            return tr("Goes to {place} when you save.", place=place)
         if self._stored is False:
-            return tr("The keyring has no value for it yet.")
-        return tr("In the keyring.") if self._stored else tr("Kept among your secrets.")
+            return tr("It has no value yet.")
+        return tr("In {place}.", place=place) if self._stored else tr("Kept among your secrets.")
 
     def _on_name(self) -> None:
         self._draw()
@@ -230,23 +244,23 @@ class PairRow(QWidget):
         self._show.setText(tr("Hide") if self._show.text() == tr("Show") else tr("Show"))
         self._draw()
 
-    def _on_keep(self) -> None:
-        if self.is_kept:
-            self._is_replacing = self._is_typed = True
-            self._value.clear()
-            self._draw()
-            self._value.setFocus(Qt.FocusReason.OtherFocusReason)
-            self._pairs.on_changed()
-        else:
-            self._pairs.move_to_keyring(self)
+    def _replace(self) -> None:
+        """Clears the value of a stored secret for another one; while none is typed, the stored one stays."""
+        self._is_replacing = self._is_typed = True
+        self._value.clear()
+        self._draw()
+        self._value.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._pairs.on_changed()
 
     def _on_choice(self) -> None:
-        if self._is_moved or self._is_plain:
+        if self.is_kept:
+            self._replace()
+        elif self._is_moved or self._is_plain:
             self._is_plain, self._is_moved = self._is_moved, False
             self._draw()
             self._pairs.on_changed()
         else:
-            self._pairs.move_to_keyring(self)
+            self._pairs.move_to_secrets(self)
 
 
 class SecretPairs(QWidget):
@@ -255,14 +269,15 @@ class SecretPairs(QWidget):
     Args:
         name: of all lines, for screen readers.
         server: the name of the server, after which its secrets are named.
+        place: returns where secrets are stored, as a part of a sentence.
     """
 
     changed = Signal()
 
-    def __init__(self, theme: Theme, name: str, server: str, looks_secret: LooksSecret) -> None:
+    def __init__(self, theme: Theme, name: str, server: str, looks_secret: LooksSecret, place: SecretPlace) -> None:
         super().__init__()
         self.setAccessibleName(name)
-        self._theme, self._server, self._looks_secret = theme, server, looks_secret
+        self._theme, self._server, self._looks_secret, self.place = theme, server, looks_secret, place
         self._stored: Collection[str] | None = None
         self._rows: list[PairRow] = []
         layout = column(self, spacing=6)
@@ -297,7 +312,7 @@ class SecretPairs(QWidget):
         return {each.plain for each in self._rows if each.plain}
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows which values are stored in the keyring when the entry is saved."""
+        """Shows which values are stored as secrets when the entry is saved."""
         for each in self._rows:
             each.show_moved(values)
 
@@ -355,8 +370,8 @@ class SecretPairs(QWidget):
         self._drop(line)
         self.on_changed()
 
-    def move_to_keyring(self, line: PairRow) -> None:
-        """Marks a line's value for the keyring, under a free name."""
+    def move_to_secrets(self, line: PairRow) -> None:
+        """Marks a line's value as a secret, under a free name."""
         taken = {*(self._stored or ()), *self.secrets}
         plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', line.name) or 'SECRET'}"
         line.keep_as(next(name for name in chain((plain,), (f"{plain}_{number}" for number in count(2))) if name not in taken))
@@ -383,6 +398,11 @@ class SecretPairs(QWidget):
 
     def _on_add(self) -> None:
         self._append("", "").target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def _is_typing(event: QKeyEvent) -> bool:
+    """Returns whether a key enters text, or pastes it."""
+    return bool(event.text().strip() and event.text().isprintable()) or event.matches(QKeySequence.StandardKey.Paste)
 
 
 def _held(text: str) -> str:

@@ -55,6 +55,8 @@ class ServerButtons(QObject):
         }
         if action is Action.SECRET:
             wishes.secret_requested.emit(self.server.name, missing_secret(self.server.problem))
+        if action is Action.UNLOCK:
+            wishes.unlock_requested.emit()
         if action in wanted:
             wanted[action].emit(self.server.name)
 

@@ -34,6 +34,7 @@ from tooltray.ui.server_words import (
     reached,
     saved_processes,
     shown_label,
+    without_command,
 )
 from tooltray.ui.state_language import look, server_look
 from tooltray.ui.theme import Theme
@@ -263,7 +264,7 @@ class ServerOverview(ServerView):
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
-        problem = refusal or server.problem
+        problem = without_command(found) if (found := refusal or server.problem) else None
         if bool(server.retry_at) is not self._clock.isActive():
             self._clock.start() if server.retry_at else self._clock.stop()
         said = in_a_row(sentences(problem), sentences(Problem("", next_try(server, datetime.now())))) if problem else ""

@@ -12,6 +12,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QSh
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Conflict, Problem, SecretsUnreachable, TooltrayError
+from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import EntryError, NextStep
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
@@ -21,7 +22,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.origins import change_there, is_of_file, origin
+from tooltray.ui.origins import change_there, is_of_file, origin, secret_place
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.server_pane.entry_fields import Entry, with_values
 from tooltray.ui.server_pane.entry_form import EntryForm, TypedSecrets, same_entry
@@ -61,7 +62,11 @@ class ServerSettings(ServerView, View):
         self._read, self._read_names = self.reading(self._read_entry), self.reading(self._read_secret_names)
         find = plain_secrets(context.local.find_secrets)
         self._form = EntryForm(
-            theme, name, looks_secret=lambda key, value: bool(find(json.dumps({key: value}))), choose_folder=context.choose_folder
+            theme,
+            name,
+            looks_secret=lambda key, value: bool(find(json.dumps({key: value}))),
+            choose_folder=context.choose_folder,
+            place=lambda: secret_place(self.hub.secret_backend),
         )
         self._form.setEnabled(False)  # what is typed before the entry is there would be lost
         self._form.changed.connect(self._on_form)
@@ -92,6 +97,7 @@ class ServerSettings(ServerView, View):
         for keys, act in (("Ctrl+S", self._on_save), ("Ctrl+Return", self._on_save_and_connect), ("Ctrl+Enter", self._on_save_and_connect)):
             shortcut = QShortcut(QKeySequence(keys), self, act)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        context.hub.on_any((SecretsChanged,), self._read_names, self)
         self._arrange()
         self._read()
 
@@ -386,13 +392,11 @@ class ServerSettings(ServerView, View):
 
     def _show_saved(self, entry: Entry, before: Entry, revision: str) -> None:
         self._is_saving = False
-        has_secrets = bool(self._typed.secrets)
         self._base, self._revision = entry, revision
         undo = partial(_put_back, self.hub, self._name, before, revision)
         self.context.offer_undo(tr("{name} is saved", name=self._name), undo)
-        if has_secrets:
+        if self._typed.secrets:
             self._show_without_secrets(entry)  # what was typed is stored
-            self._json.set_text(_written(entry))
             self._read_names()
         if self._save.hasFocus():  # it is disabled now
             self._test.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -424,7 +428,6 @@ class ServerSettings(ServerView, View):
         self._panel.end()
         if self._base is not None:
             self._show_without_secrets(self._base)
-            self._json.set_text(_written(self._base))
             self._read_text()
         self._read()
 
@@ -432,6 +435,7 @@ class ServerSettings(ServerView, View):
         """Shows an entry, and drops the secrets that were typed into the form."""
         self._form.drop_secrets()
         self._form.set_entry(entry)
+        self._json.set_text(_written(entry))
 
     def _on_add_again(self) -> None:
         if self._is_json and not self._slips and not self._asks_for_secret():

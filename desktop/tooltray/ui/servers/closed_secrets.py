@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import open_secrets
 from tooltray.ui.kit.view import View
@@ -26,6 +27,7 @@ class ClosedSecrets(QObject, View):
         context.servers.server_changed.connect(self._on_server_changed)
         context.hub.on_any((SecretsChanged,), self._on_secrets_changed, self)
         context.notices.secrets_choice_requested.connect(self._on_choice)
+        context.wishes.unlock_requested.connect(self._on_unlock)
 
     async def open(self, kind: str, passphrase: str) -> None:
         """Carries out what `SecretsHelp` requests, and restarts the servers that have failed.
@@ -53,6 +55,11 @@ class ClosedSecrets(QObject, View):
             self.context.notices.set_secrets_problem(problem, self.hub.secret_backend)
         if isinstance(sheets.panel, ReviewSheet):
             sheets.panel.on_secrets_tried(problem)
+
+    def _on_unlock(self) -> None:
+        """Shows the ways out at the notice, or in the settings where another notice is shown."""
+        if not self.context.notices.open_secrets_help():
+            self.context.go(Settings("secrets"))
 
     def _on_choice(self, kind: str, passphrase: str) -> None:
         self.run(self.open(kind, passphrase), show=self._show_failure)

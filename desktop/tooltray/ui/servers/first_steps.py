@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.events import ToolCallResult
+from tooltray.foundation.events import SessionListChanged, ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.client_names import shown_client
+from tooltray.ui.client_names import PERSON, shown_client
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Clients, TryTool
 from tooltray.ui.kit.page_context import PageContext
@@ -25,6 +25,7 @@ from tooltray.ui.widgets.surface import Surface, column, row
 
 SETTING = "firstSteps"  # of `window`: whether they go on
 ROOM_OF_NEXT = 2  # shares of the width for the step that is the next one; others have one
+ANSWERED = ("ok", "error")  # outcomes of calls that reached their server
 ANSWERING = (ServerState.RUNNING, ServerState.ON_DEMAND)
 
 
@@ -116,7 +117,8 @@ class FirstStepsStrip(QWidget, View):
         self._views[2].button.clicked.connect(self._on_try)
         self.read = self.reading(self._read)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
-        context.hub.on_any((ToolCallResult,), self._on_called, self)
+        context.hub.on(ToolCallResult, self._on_called, self)
+        context.hub.on_any((SessionListChanged,), self._on_sessions, self)
         self._draw()
 
     @property
@@ -143,13 +145,23 @@ class FirstStepsStrip(QWidget, View):
         self._draw()
         if not (self._is_wanted or self._is_empty):
             return
-        clients = (await self.hub.activity.get_activity_choices()).clients
-        calls = await self.hub.activity.get_activity(ActivityFilter(kinds=("call",), clients=clients), limit=1) if clients else []
-        self.show_found(shown_client(clients[0]) if clients else "", bool(calls))
+        sessions = await self.hub.views.get_sessions()
+        before = tuple(client for client in (await self.hub.activity.get_activity_choices()).clients if client != PERSON)
+        calls = (
+            await self.hub.activity.get_activity(ActivityFilter(kinds=("call",), outcomes=ANSWERED, clients=before), limit=1)
+            if before
+            else []
+        )
+        names = [session.client for session in sessions if session.is_connected and session.client] or before
+        self.show_found(shown_client(names[0]) if names else "", bool(calls))
 
     def show_found(self, client: str, has_called: bool) -> None:
-        """Shows a client that was connected at some time, and whether a client has called a tool."""
-        self._take(replace(self._steps, client=self._steps.client or client, has_called=self._steps.has_called or has_called))
+        """Shows a client that was connected at some time, and whether a client has called a tool.
+
+        Args:
+            client: its name; empty: the one before stays.
+        """
+        self._take(replace(self._steps, client=client or self._steps.client, has_called=self._steps.has_called or has_called))
 
     def _keep(self, are_wanted: bool) -> None:
         """Saves whether the steps are shown."""
@@ -163,9 +175,15 @@ class FirstStepsStrip(QWidget, View):
         client = self._steps.client or (tr("An AI client") if snapshot.session_count else "")
         self._take(replace(self._steps, server=server, client=client))
 
-    def _on_called(self) -> None:
-        if self._is_wanted and not self._steps.has_called:
-            self.read()  # the journal knows who called: a person who tries a tool here is no client
+    def _on_called(self, event: ToolCallResult) -> None:
+        """Takes the call from its event: the journal has it only later. The user's own tries do not count."""
+        call = event.response
+        if self._is_wanted and call.client != PERSON and call.outcome in ANSWERED:
+            self.show_found(self._steps.client or tr("An AI client"), True)
+
+    def _on_sessions(self) -> None:
+        if self._is_wanted:
+            self.read()
 
     def _take(self, steps: FirstSteps) -> None:
         if steps == self._steps:

@@ -61,7 +61,8 @@ def _groups() -> Iterator[tuple[str, str, Sequence[Setting | str]]]:
     )
     choices = {"": tr("Automatic"), **{each: choice_title(each) for each in get_args(AccessChoice)}}
     text = tr(
-        "Careful: sandboxed, changes ask. Trusted: changes ask. Free: never asks. Automatic: found ones careful, entered ones trusted."
+        "Careful: sandboxed, changes ask. Trusted: changes ask. Free: never asks. "
+        "Automatic: careful if from a link or the registry, trusted if you enter it."
     )
     yield tr("New servers"), "", [Setting("newServers", tr("Access"), text, "", tuple(choices), choices.__getitem__)]
     elsewhere = tr("Sent while you look elsewhere. What is switched off still shows in the window.")

@@ -38,7 +38,7 @@ def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> HubWords:
 
 def client_count(count: int) -> str:
     if not count:
-        return tr("No client connected")
+        return tr("No open sessions")
     return many(count, "1 open session", "{count} open sessions")
 
 
@@ -84,7 +84,7 @@ def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
     state = paused_until(snapshot.paused_until) if snapshot.is_paused and snapshot.paused_until else words.look.word
     parts = [state, client_count(snapshot.session_count)]
     if running and not snapshot.is_paused:
-        parts.insert(1, many(running, "1 server", "{count} servers"))
+        parts.insert(1, many(running, "1 server running", "{count} servers running"))
     if stuck:
         parts.append(many(stuck, "1 needs you", "{count} need you"))
     return " · ".join(parts)

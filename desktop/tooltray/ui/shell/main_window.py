@@ -45,7 +45,11 @@ class QuitPanel(SheetFrame):
     def __init__(self, theme: Theme, clients: Sequence[str]) -> None:
         super().__init__(theme, tr("Quit Tooltray?"), WIDTH)
         self.body.addWidget(Label(theme, who(clients), "strong", wrap=True))
-        text = tr("Their calls end now. The next call of a client starts Tooltray again.")
+        one, more = (
+            tr("Its calls end now. Its next call starts Tooltray again."),
+            tr("Their calls end now. Their next call starts Tooltray again."),
+        )
+        text = one if len(set(clients)) == 1 else more
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         self.set_first_focus(self.add_button(tr("Keep running"), self.close_requested.emit))
         self.add_button(tr("Quit"), self.confirmed.emit, "danger")
@@ -203,6 +207,7 @@ class MainWindow(QMainWindow):
         self._sidebar.page_requested.connect(self._open)
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)
+        context.links.quit_requested.connect(self.quit_requested)
         context.notices.resume_requested.connect(partial(self.pause, False))
         context.notices.updates_chosen.connect(self._on_updates_chosen)
         context.notices.report_requested.connect(lambda report: context.copy(report, tr("The report is copied")))

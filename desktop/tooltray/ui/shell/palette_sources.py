@@ -136,7 +136,7 @@ def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
         (Settings("general"), tr("Start when you log in"), "autostart login boot"),
         (Settings("general"), tr("Notifications"), "notify alerts messages"),
         (Settings("general"), tr("New servers"), "default access careful trusted free sandbox ask first approval"),
-        (Settings("secrets"), tr("Secrets"), "keys tokens passwords keyring"),
+        (Settings("secrets"), tr("Secrets"), "keys tokens passwords keyring unlock passphrase"),
         (Settings("network"), tr("HTTP access and tokens"), "http port rest api token scope clients url"),
         (Settings("network"), tr("npm registries"), "npm mirror packages proxy"),
         (Settings("backup"), tr("Backup: export and import"), "set-up export import reset starter"),
@@ -161,6 +161,11 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
     yield entry("diagnostics", tr("Copy diagnostics"), lambda: page.run(_copy_diagnostics(page)), "log", "bug report support")
     yield entry("hublog", tr("Log of Tooltray"), context.link(TooltrayLog()), "log", "hub logs")
     yield from _pausing(context, entry)
+    if page.notices.has_secrets_problem:
+        yield entry("unlock", tr("Unlock your secrets"), page.wishes.unlock_requested.emit, "key", "unlock passphrase keyring file")
+    if page.notices.open_servers:
+        yield entry("ask first", tr("Let servers ask first"), page.notices.ask_first_requested.emit, "shield", "ask first careful approval")
+    yield entry("quit", tr("Quit Tooltray"), page.links.quit_requested.emit, "power", "quit exit end close stop")
     for what, icon, title in ((STOP, "stop", tr("Stop all servers")), (START, "play", tr("Start all servers"))):
         names = [server.name for server in page.servers.servers if can(what, server)]
         if names:
@@ -203,7 +208,7 @@ def _pausing(context: PaletteContext, entry: Callable[[str, str, Run, str, str],
 
     if snapshot is not None and snapshot.is_paused:
         yield entry(
-            "resume", tr("Resume all servers"), lambda: page.run(page.hub.hub.set_mcp_enabled(True)), "play", "resume continue go on"
+            "resume", tr("Resume all servers"), lambda: page.run(page.hub.hub.set_mcp_enabled(True)), "play", "resume continue go on pause"
         )
         return
     yield entry("pause hour", tr("Pause for an hour"), partial(pause, HOUR_S), "pause", "pause stop all mute")

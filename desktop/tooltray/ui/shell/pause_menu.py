@@ -44,7 +44,9 @@ class PauseMenu(QMenu):
 
     def retranslate(self) -> None:
         self.setTitle(tr("Pause all servers"))
-        for action, text in zip(self._choices, (tr("For an hour"), tr("Until tomorrow"), tr("Until I resume")), strict=True):
+        for action, text in zip(
+            self._choices, (tr("Pause for an hour"), tr("Pause until tomorrow"), tr("Pause until I resume")), strict=True
+        ):
             action.setText(text)
 
     def _tint(self) -> None:

@@ -23,6 +23,7 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.destinations import AddServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.origins import server_name
 from tooltray.ui.tools import tool_rows as said
 from tooltray.ui.tools.attempts import Attempts
 from tooltray.ui.tools.profile_sheet import ProfileSheet
@@ -70,7 +71,7 @@ class ToolTable(Table):
             by_server.setdefault(each.key[0], []).append(each)
         lines: list[ToolRow | Heading] = []
         for server in sorted(by_server, key=str.casefold):
-            lines += [Heading(server, len(by_server[server])), *by_server[server]]
+            lines += [Heading(server_name(server), len(by_server[server])), *by_server[server]]
         return lines
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -219,7 +220,7 @@ class ToolsTab(Page):
         return [
             Column("", lambda row: row.name, Kind.PICK, 52),
             Column(tr("Tool"), said.name_and_text, Kind.TWO_LINES, 0, said.tip, lambda row: row.tool.original_name.casefold()),
-            Column(tr("Server"), lambda row: row.tool.server, Kind.QUIET, 116, None, lambda row: row.tool.server.casefold()),
+            Column(tr("Server"), lambda row: server_name(row.tool.server), Kind.QUIET, 116, None, lambda row: row.tool.server.casefold()),
             Column(tr("Tokens"), said.tokens_words, Kind.NUMBER, 84, said.tokens_tip, lambda row: row.tokens or 0, falls=True),
             Column(tr("Approval"), said.approval, Kind.CHIP, 180, said.why_so),
             Column("", lambda row: tr("Change…"), Kind.BUTTON, 84),
@@ -272,7 +273,7 @@ class ToolsTab(Page):
     def _draw(self) -> None:
         self._rows = said.rows_of(self._tools or (), self._costs, self._uses, self._approvals or {})
         servers = sorted({row.tool.server for row in self._rows}, key=str.casefold)
-        self._server.set_options([("", tr("All servers")), *((name, name) for name in servers)])
+        self._server.set_options([("", tr("All servers")), *((name, server_name(name)) for name in servers)])
         wanted = self._wanted_server if self._wanted_server in servers else ""
         if wanted:
             self._wanted_server = ""

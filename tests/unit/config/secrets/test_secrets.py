@@ -24,7 +24,7 @@ from tooltray.config.secrets.vaults import (
     SecretsLocked,
     missing,
 )
-from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.foundation.errors import SECRETS_UNREACHABLE, Conflict, NotFound, Problem, TooltrayError
 from tooltray.foundation.events import EventBus, KeyringAwaited
 from tooltray.foundation.home.home import Home
 
@@ -311,7 +311,7 @@ async def test_whether_the_place_answers_is_known_once_it_was_asked(store: Secre
         await store.check()
     await store.names()
     assert not store.is_proven
-    assert store.problem == Problem("No keyring found", NO_SERVICE[sys.platform], CHOOSE)
+    assert store.problem == Problem("No keyring found", NO_SERVICE[sys.platform], CHOOSE, SECRETS_UNREACHABLE)
     fake_keyring.error = None
     await store.check()
     assert (store.is_proven, store.problem) == (True, None)

@@ -22,7 +22,7 @@ from tooltray.config.settings.expansion import (
     variable_names,
 )
 from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import SECRETS_UNREACHABLE, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.clients import SessionProject
@@ -165,6 +165,7 @@ async def test_locked_secrets_say_which_one_was_wanted(tmp_path: Path) -> None:
     error = await refusal(MCPServerConfig(command="x", env={"KEY": "${secret:files/KEY}"}), store)
     assert isinstance(error, SecretsLocked)
     assert error.problem.message == "its prompt was closed or not answered; server 'files' needs secret 'files/KEY' in env.KEY"
+    assert error.problem.code == SECRETS_UNREACHABLE
     await store.close()
 
 

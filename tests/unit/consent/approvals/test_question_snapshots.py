@@ -91,6 +91,30 @@ def test_texts_are_harmless() -> None:
     assert (question.is_declined, question.is_editable) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("definition", "before", "why", "title"),
+    [
+        (b'{"name":"create_it"}', None, "this tool can change things", ""),
+        (b'{"name":"delete_it","title":"Delete\\u202eIt"}', None, "this tool can delete or overwrite things", "DeleteIt"),
+        (
+            b'{"name":"put_it","title":1,"annotations":{"destructiveHint":true,"title":"Put"}}',
+            "x",
+            "the tool has changed since it was allowed or shown; it can delete or overwrite things",
+            "",
+        ),
+        (b'{"name":"put_it","annotations":{"title":"Put"}}', None, "this tool can change things", "Put"),
+    ],
+)
+def test_the_question_has_the_tools_title_and_says_whether_it_may_destroy(
+    definition: bytes, before: str | None, why: str, title: str
+) -> None:
+    tool = read_definition(definition)
+    route = Route("s", tool, auto_approve.decide("s", tool.name, tool.annotations, ()))
+    call = asked_call(route, route.decision, exchange_of(Envelope(params=Raw(b'{"name":"x"}')), Client(), client="c"), lambda: None, gone)
+    question = shown(call=call, before=before)
+    assert (question.why, question.title) == (why, title)
+
+
 def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
     reads = read_definition(b'{"name":"get_it","annotations":{"readOnlyHint":true}}')
     route = Route("s", reads, auto_approve.decide("s", reads.name, reads.annotations, ()))
