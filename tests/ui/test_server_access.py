@@ -1,11 +1,13 @@
 """The tab Access of an opened server: the three choices, and the same as rules: approval, and secrets."""
 
+import asyncio
 import time
 
+import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -28,6 +30,8 @@ from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import PADDING
 from tooltray.ui.widgets.choice import Choice, Option
+from tooltray.ui.widgets.keyboard import last_input
+from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.toast import Toast
 
 READ = ToolPermission("read_it", "read", "default", True, "It only reads")
@@ -126,6 +130,26 @@ async def test_never_asking_is_confirmed_first(theme: Theme) -> None:
         await until(lambda: desk.window.sheet is not None)
         control(desk.window.sheet, "Never ask").click()
         await desk.asked(*accessed("free"))
+
+
+async def test_the_page_stays_where_it_is_when_escape_refuses_to_confirm(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await opened(desk)
+        free = control(details, "Free")
+        free.setFocus()
+        assert QApplication.focusWidget() is free  # no part of the tab was a window for a moment
+        free.click()
+        await until(lambda: desk.window.sheet is not None)
+        bar = next(area.verticalScrollBar() for area in details.findChildren(PageScroll) if area.isAncestorOf(free))
+        assert bar.maximum() > 0
+        places: list[int] = []
+        bar.valueChanged.connect(places.append)
+        monkeypatch.setattr(last_input, "is_keyboard", True)
+        QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
+        await until(lambda: QApplication.focusWidget() is free and not len(desk.tasks))
+        for _ in range(3):  # rounds of the loop in which the page would scroll to what had the focus in between
+            await asyncio.sleep(0)
+        assert not places
 
 
 async def test_a_choice_that_fails_goes_back_and_says_why(theme: Theme) -> None:

@@ -94,9 +94,9 @@ class Sheet(DialogWindow):
     def dismiss(self) -> None:
         """Closes the sheet; may be called twice."""
         if self.isVisible():
-            self.hide()
             if self._focus_before is not None and isValid(self._focus_before) and self._focus_before.isVisible():
-                self._focus_before.setFocus(Qt.FocusReason.OtherFocusReason)
+                self._focus_before.setFocus(Qt.FocusReason.OtherFocusReason)  # first: Qt takes it from what hides, and scrolls to the next
+            self.hide()
             self.closed.emit()
             self.close()
 
