@@ -5,7 +5,7 @@ import time
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from shiboken6 import isValid
@@ -81,6 +81,13 @@ def pick(menu: QMenu, title: str) -> None:
     menu.close()
 
 
+async def choose_trusted(desk: Desk, details: ServerDetails) -> None:
+    """Chooses Trusted, and agrees that the server loses its sandbox."""
+    control(details, "Trusted").click()
+    await until(lambda: desk.window.sheet is not None)
+    control(desk.window.sheet, "Run without sandbox").click()
+
+
 def chosen(details: ServerDetails) -> list[str]:
     return [each.text() for each in offered(details) if each.isChecked()]
 
@@ -96,7 +103,11 @@ async def test_a_choice_is_made_at_once_and_undone(theme: Theme) -> None:
         assert chosen(details) == ["Careful"]
         assert nameless(desk.window) == []
         trusted = control(details, "Trusted")
-        QTest.mouseClick(trusted.parentWidget(), Qt.MouseButton.LeftButton)  # also beside its words
+        beside = QPoint(trusted.width() + 40, trusted.geometry().center().y())
+        QTest.mouseClick(trusted.parentWidget(), Qt.MouseButton.LeftButton, pos=beside)  # no part of the choice
+        assert chosen(details) == ["Careful"]
+        assert desk.window.sheet is None
+        await choose_trusted(desk, details)
         await desk.asked(*accessed("trusted"))
         assert await undone(desk) == "files: Trusted"
         assert desk.engine.calls[-1] == accessed(None, ["read"], "own", "open")  # one change
@@ -108,6 +119,8 @@ async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing
         details = await opened(desk)
         for _ in range(2):
             control(details, "Trusted").click()
+        await until(lambda: desk.window.sheet is not None)
+        control(desk.window.sheet, "Run without sandbox").click()
         control(details, "Careful").click()
         await until(lambda: not len(desk.tasks))
         assert [call for call in fake.calls if call[0] == "set_access"] == [accessed("trusted")]
@@ -115,6 +128,21 @@ async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing
         await until(lambda: chosen(details) == ["Trusted"])
         control(details, "Trusted").click()  # it stays chosen
         assert chosen(details) == ["Trusted"]
+
+
+async def test_taking_the_sandbox_away_is_confirmed_first(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await opened(desk)
+        control(details, "Trusted").click()
+        await until(lambda: desk.window.sheet is not None)
+        assert "Can read and change all your files" in words(desk.window.sheet)
+        control(desk.window.sheet, "Cancel").click()
+        await until(lambda: chosen(details) == ["Careful"])
+        assert not [call for call in desk.engine.calls if call[0] == "set_access"]
+        desk.engine.tell(files("careful", replace(OWN, is_in_vain=True)))  # nothing is taken away
+        await until(lambda: (limits := details.server.confinement) is not None and limits.is_in_vain)
+        control(details, "Trusted").click()
+        await desk.asked(*accessed("trusted"))
 
 
 async def test_never_asking_is_confirmed_first(theme: Theme) -> None:
@@ -157,7 +185,7 @@ async def test_a_choice_that_fails_goes_back_and_says_why(theme: Theme) -> None:
     fake.failures["set_access"] = TooltrayError("The settings cannot be written")
     async with Desk(fake, theme) as desk:
         details = await opened(desk)
-        control(details, "Trusted").click()
+        await choose_trusted(desk, details)
         await until(lambda: "The settings cannot be written" in words(details))
         assert chosen(details) == ["Careful"]
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QScrollArea, QStackedWidget, QWidget
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
-from tooltray.ui.figures import tokens
+from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_pane.server_view import PaneState, ServerView
@@ -215,7 +215,7 @@ class ServerTools(ServerView):
 def cost_words(server: ServerSnapshot, cost: ServerCost | None) -> str:
     """Returns how many tools a server has, and what they cost where that is known."""
     count = tool_count(server, cost)
-    words = f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
+    words = f"{count} · {default_tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
     if cost is not None and cost.skill_tokens:
         words += " · " + tr("{tokens} more for its skills", tokens=f"{cost.skill_tokens:,}")
     return words
