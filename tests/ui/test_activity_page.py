@@ -158,6 +158,19 @@ async def test_a_group_opens_with_the_keyboard_and_by_its_arrow_and_closes_again
         assert calls.details is None
 
 
+async def test_in_a_narrow_window_the_details_take_the_page_and_back_leads_to_the_list(theme: Theme) -> None:
+    async with Desk(engine([entry(1)]), theme) as desk:
+        details = await details_of(desk, 1)
+        for width, is_narrow in ((1180, False), (900, True)):
+            desk.window.resize(width, 600)
+            await until(lambda: desk.activity.calls.list.isVisible() is not is_narrow)  # noqa: B023
+            assert control(details, "Back" if is_narrow else "Close details").isVisible()
+            assert details.x() == 0 or not is_narrow
+        control(details, "Back").click()
+        assert desk.activity.calls.details is None
+        assert desk.activity.calls.list.isVisible()
+
+
 async def test_the_arrow_of_a_group_leaves_the_row_selected_whose_details_are_shown(theme: Theme) -> None:
     async with Desk(engine([*(entry(id) for id in range(1, 4)), entry(4, tool="rm")]), theme) as desk:
         await details_of(desk, 4)
