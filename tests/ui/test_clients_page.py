@@ -295,7 +295,7 @@ async def test_fewer_tools_for_one_client_are_three_clicks(theme: Theme) -> None
         panel = desk.window.context.sheets.panel
         assert isinstance(panel, ProfileSheet)
         assert "Tools for Claude Code" in words(panel)
-        assert "A profile is a named set of tools; a client that has it sees only those." in words(panel)
+        assert "A profile is a named set of tools; a client that has it sees only those and Tooltray's own." in words(panel)
         assert field(panel, "Name").text() == "Claude Code's tools"
         assert "For Claude Code" in words(panel)
         assert field(panel, "Search servers and tools").hasFocus()
@@ -312,7 +312,7 @@ async def test_a_client_s_own_profile_is_changed_when_its_tools_are_chosen_again
     fake.profiles.append(ProfileSnapshot("Cursor's tools", ("a",), {}))
     async with Desk(fake, theme) as desk:
         shown = await pane(desk, "Cursor")
-        assert "A profile is a named set of tools; a client that has it sees only those." in words(shown)
+        assert "A profile is a named set of tools; a client that has it sees only those and Tooltray's own." in words(shown)
         await picked(shown, "Profile", NEW)
         panel = desk.window.context.sheets.panel
         assert isinstance(panel, ProfileSheet)

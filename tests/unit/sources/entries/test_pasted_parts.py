@@ -151,7 +151,26 @@ def test_what_is_downloaded_and_run_is_said(line: str) -> None:
 
 
 def test_a_plain_server_is_warned_of_with_nothing() -> None:
-    assert warnings("mcp-server-time", command="uvx") == []
+    assert warnings("mcp-server-time==1.2.3", command="uvx") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "package", "is_pinned"),
+    [
+        ("npx", "@scope/server", False),
+        ("npx", "@scope/server@latest", False),
+        ("/usr/bin/npx", "@scope/server@1.2.3", True),
+        ("uvx", "server", False),
+        ("uvx", "server==1.2.3", True),
+        ("docker", "image", False),
+        ("docker", "image:1.2", True),
+        ("node", "server.js", True),
+    ],
+)
+def test_a_package_without_a_version_is_said_as_it_is_of_the_registry_s(command: str, package: str, is_pinned: bool) -> None:
+    words = ["run", "-i"] if command == "docker" else ["-y"] if command.endswith("npx") else []
+    said = "its version is not pinned: each start takes the newest one there is" in warnings(*words, package, command=command)
+    assert said is not is_pinned
 
 
 def test_an_entry_that_cannot_be_added_is_warned_of_all_the_same() -> None:
