@@ -33,6 +33,7 @@ TAB_INSET = 11  # px of a tab: its word keeps to the pane's margin
 
 
 FIRST_ROWS = 8  # more would push the other cards off the screen at once
+FEW_MORE = 3  # so few are shown, too: a button takes the room of one
 MORE_ROWS = 200  # shown by one press; with thousands, the page stays short enough to scroll
 LONGEST_TIP = 400  # characters of a description
 
@@ -80,12 +81,13 @@ class ToolTable(QWidget):
 
     def _draw(self) -> None:
         tools = self._tools or ()
-        self._table.set_rows(tools[: self._limit])
+        shown = len(tools) if len(tools) <= self._limit + FEW_MORE else self._limit
+        self._table.set_rows(tools[:shown])
         self._table.fit_height()
         self._table.setVisible(bool(tools))
         self._note.setText(tr("This server has not listed any tool yet."))
         self._note.setVisible(not tools)
-        left = len(tools) - self._limit
+        left = len(tools) - shown
         self._more.setText(tr("Show {count} more", count=min(left, MORE_ROWS)))
         self._more.setVisible(left > 0)
 

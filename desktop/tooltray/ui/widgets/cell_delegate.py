@@ -125,7 +125,7 @@ class CellDelegate(QStyledItemDelegate):
 
     def _right(self, column: int) -> int:
         """Returns the px after a cell's value: the last column of a page ends with its header, whose margin a scroll bar shares."""
-        if column < len(self._columns) - 1:
+        if any(not self._view.isColumnHidden(later) for later in range(column + 1, len(self._columns))):
             return PADDING
         bar = self._view.verticalScrollBar()
         return PAGE_INSET - (bar.width() if bar.isVisible() else 0) if self._inset else CARD_EDGE
