@@ -24,7 +24,7 @@ from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.approval.permission_words import answer_word
-from tooltray.ui.confinement_words import access_words
+from tooltray.ui.confinement_words import access_words, in_full
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenSecret, OpenServer
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme
@@ -403,6 +403,13 @@ def test_a_line_says_what_a_server_may_do() -> None:
     assert access_words(files("free", None, runs="all", has_call_rules=True)) == "Everything runs without asking."
     assert access_words(files(None, None, runs="nothing")) == "Every call asks first."
     assert access_words(server("hub", is_builtin=True)) == ""
+    asking = replace(files(), auto_approve=("read", "ask:read_file"))
+    assert access_words(asking) == "Reads run. Changes ask. Some tools ask all the same. Sandboxed."
+
+
+def test_a_sandbox_that_is_not_there_is_said_once() -> None:
+    why = "Not sandboxed: Windows is not supported yet."
+    assert in_full(ConfinementSnapshot("own", missing=(why,), is_in_vain=True)) == why
 
 
 def test_each_answer_to_a_call_has_words() -> None:

@@ -161,8 +161,10 @@ def guess_name(words: list[str]) -> str:
 def _host(words: list[str]) -> str:
     if not (match := re.match(r"https?://(?:[^/@]*@)?([^/:?#]+)", words[0])):
         return ""
+    if re.fullmatch(r"[\d.]+", match[1]):
+        return "localhost" if match[1].startswith("127.") else match[1]
     parts = [part for part in match[1].split(".") if part not in ("www", "mcp", "api")] or match[1].split(".")[:1]
-    return parts[0] if len(parts) < 3 or parts[0].isdigit() else parts[-2]
+    return parts[0] if len(parts) < 3 else parts[-2]
 
 
 def _package(words: list[str]) -> str:

@@ -126,7 +126,8 @@ def test_a_program_is_called_by_the_word_that_tells_most(words: list[str], name:
         ("https://notes.example.org/mcp", "example"),
         ("https://mcp.notes.com/", "notes"),
         ("https://www.api.mcp", "www"),
-        ("http://me:pw@127.0.0.1:8080/mcp", "127"),
+        ("http://me:pw@127.0.0.1:8080/mcp", "localhost"),
+        ("http://192.168.1.20:8080/mcp", "192.168.1.20"),
         ("http://localhost:8080", "localhost"),
     ],
 )
