@@ -307,6 +307,15 @@ async def test_fewer_tools_for_one_client_are_three_clicks(theme: Theme) -> None
         await until(lambda: desk.window.sheet is None)
 
 
+@pytest.mark.parametrize(("profile", "is_said"), [("web", True), ("coding", False)])
+async def test_a_profile_of_some_servers_says_that_later_ones_are_not_in_it(theme: Theme, profile: str, is_said: bool) -> None:
+    fake = engine()
+    fake.client_modes[1] = replace(KINDS[1], profile=profile)
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Cursor")
+        assert ("A server that is allowed later, such as a project's" in words(shown)) is is_said
+
+
 async def test_a_client_s_own_profile_is_changed_when_its_tools_are_chosen_again(theme: Theme) -> None:
     fake = engine()
     fake.profiles.append(ProfileSnapshot("Cursor's tools", ("a",), {}))
