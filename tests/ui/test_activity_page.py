@@ -28,11 +28,12 @@ from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TOOK, TOOL, TOUCHED
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
-from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenEntry, ServerLog, TryTool
+from tooltray.ui.kit.destinations import Activity, CallsWhere, Destination, OpenEntry, ServerLog, TryTool
 from tooltray.ui.kit.recording import FOREVER
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticeLine
+from tooltray.ui.widgets.cell_delegate import PADDING, PAGE_INSET, CellDelegate
 from tooltray.ui.widgets.charts import Waterfall
 from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.filter_tabs import FilterTab
@@ -156,6 +157,32 @@ async def test_a_group_opens_with_the_keyboard_and_by_its_arrow_and_closes_again
         QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
         await until(lambda: table.activity.rowCount() == 4)
         assert calls.details is None
+
+
+async def test_the_last_figure_of_a_row_ends_where_its_header_does_also_with_hidden_columns_behind(theme: Theme) -> None:
+    async with Desk(engine([entry(1)]), theme) as desk:
+        desk.window.go(Activity("figures"))
+        table = desk.activity.figures.table
+        for width, last in ((900, 6), (1400, 7)):
+            desk.window.resize(width, 600)
+            await until(lambda: table.isVisible() and table.isColumnHidden(7) is (last == 6))  # noqa: B023
+            delegate = table.itemDelegate()
+            assert isinstance(delegate, CellDelegate)
+            assert delegate._right(last) == PAGE_INSET
+            assert delegate._right(last - 1) == PADDING
+
+
+async def test_in_a_narrow_window_the_details_take_the_page_and_back_leads_to_the_list(theme: Theme) -> None:
+    async with Desk(engine([entry(1)]), theme) as desk:
+        details = await details_of(desk, 1)
+        for width, is_narrow in ((1180, False), (900, True)):
+            desk.window.resize(width, 600)
+            await until(lambda: desk.activity.calls.list.isVisible() is not is_narrow)  # noqa: B023
+            assert control(details, "Back" if is_narrow else "Close details").isVisible()
+            assert details.x() == 0 or not is_narrow
+        control(details, "Back").click()
+        assert desk.activity.calls.details is None
+        assert desk.activity.calls.list.isVisible()
 
 
 async def test_the_arrow_of_a_group_leaves_the_row_selected_whose_details_are_shown(theme: Theme) -> None:

@@ -147,7 +147,7 @@ async def test_what_it_may_do_can_be_chosen_before_it_is_added(theme: Theme) -> 
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, '{"a": {"command": "x", "autoApprove": ["write"]}}')
         await until(lambda: not len(desk.tasks))
-        assert "Changes ask, not sandboxed" in words(sheet)
+        assert "Changes ask" in words(sheet)
         choose(sheet, "Access: Trusted", "Careful")
         assert "Sandboxed: cannot reach your other files, keys and passwords" in words(sheet)
         choose(sheet, "Access: Careful", "As in the text: write")

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui.clients import client_words
-from tooltray.ui.figures import since, tokens
+from tooltray.ui.figures import default_tokens, since, tokens
 
 NOW = datetime(2026, 11, 21, 12, 0)
 
@@ -30,6 +30,12 @@ def test_every_mode_has_a_name_and_a_sentence_of_its_own(app: QApplication) -> N
 )
 def test_costs_are_said_with_their_unit_and_twice_only_where_they_differ(shown: int, of: int, words: str) -> None:
     assert tokens(shown, of) == words
+
+
+def test_what_tools_cost_by_default_is_also_true_for_a_client_that_lists_them_in_full(app: QApplication) -> None:
+    assert default_tokens(0, 1497) == "1,497 tokens if listed in full"
+    assert default_tokens(88, 6480) == "88 of 6,480 tokens unless listed in full"
+    assert default_tokens(6480, 6480) == "6,480 tokens"
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ async def test_fewer_tools_for_one_client_are_three_clicks(theme: Theme) -> None
         panel = desk.window.context.sheets.panel
         assert isinstance(panel, ProfileSheet)
         assert "Tools for Claude Code" in words(panel)
-        assert "A profile is a named set of tools; a client that has it sees only those." in words(panel)
+        assert "A profile is a named set of tools; a client that has it sees only those and Tooltray's own." in words(panel)
         assert field(panel, "Name").text() == "Claude Code's tools"
         assert "For Claude Code" in words(panel)
         assert field(panel, "Search servers and tools").hasFocus()
@@ -307,12 +307,21 @@ async def test_fewer_tools_for_one_client_are_three_clicks(theme: Theme) -> None
         await until(lambda: desk.window.sheet is None)
 
 
+@pytest.mark.parametrize(("profile", "is_said"), [("web", True), ("coding", False)])
+async def test_a_profile_of_some_servers_says_that_later_ones_are_not_in_it(theme: Theme, profile: str, is_said: bool) -> None:
+    fake = engine()
+    fake.client_modes[1] = replace(KINDS[1], profile=profile)
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Cursor")
+        assert ("A server that is allowed later, such as a project's" in words(shown)) is is_said
+
+
 async def test_a_client_s_own_profile_is_changed_when_its_tools_are_chosen_again(theme: Theme) -> None:
     fake = engine()
     fake.profiles.append(ProfileSnapshot("Cursor's tools", ("a",), {}))
     async with Desk(fake, theme) as desk:
         shown = await pane(desk, "Cursor")
-        assert "A profile is a named set of tools; a client that has it sees only those." in words(shown)
+        assert "A profile is a named set of tools; a client that has it sees only those and Tooltray's own." in words(shown)
         await picked(shown, "Profile", NEW)
         panel = desk.window.context.sheets.panel
         assert isinstance(panel, ProfileSheet)

@@ -26,6 +26,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.approval.approval_body import WIDTH as APPROVAL_WIDTH
 from tooltray.ui.feedback.attachments import AttachmentChip
+from tooltray.ui.feedback.feedback_sheets import ReadyAnswers
 from tooltray.ui.feedback.feedback_window import SIZE, FeedbackWindow
 from tooltray.ui.feedback.feedback_windows import GAP, MOST_DRAFTS, FeedbackWindows, place_for
 from tooltray.ui.i18n import JsonTranslator
@@ -263,6 +264,16 @@ async def test_what_cannot_be_taken_is_refused_in_the_window_and_the_rest_stays(
         for _ in range(2):
             control(window, "Close this notice").click()
         assert "bomb.png" not in words(window)
+
+
+async def test_a_pasted_picture_leaves_the_ready_answers_where_they_are(theme: Theme) -> None:
+    async with asked(theme) as (_, window):
+        ready = window.findChild(ReadyAnswers)
+        assert isinstance(ready, ReadyAnswers)
+        before, height = ready.geometry(), window.box.height()
+        await paste(window, picture(encoded(b"png")))
+        await until(lambda: window.box.height() > height)
+        assert ready.geometry() == before
 
 
 async def test_pasted_text_is_text_and_a_whole_log_is_cut(theme: Theme) -> None:

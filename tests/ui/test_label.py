@@ -56,6 +56,27 @@ def test_a_name_or_a_path_at_the_end_keeps_its_end_and_all_of_it_is_in_the_toolt
     assert label.toolTip() == plain_tip(text)
 
 
+def test_a_text_that_does_not_fit_gives_way_to_its_shorter_one(theme: Theme, qtbot: QtBot) -> None:
+    label = ElidedLabel(theme, "", "caption")
+    qtbot.addWidget(label)
+    label.set_text("Claude Code: write_file, 3.2 s, waits for you", "all of it", "1 running")
+    for width, shown in ((400, "Claude Code: write_file, 3.2 s, waits for you"), (80, "1 running")):
+        label.resize(width, 20)
+        label.grab()  # lays it out
+        assert label.text() == shown
+
+
+def test_a_package_s_name_stays_whole_and_the_words_before_it_are_cut(theme: Theme, qtbot: QtBot) -> None:
+    label = ElidedLabel(theme, "", "caption_strong")
+    qtbot.addWidget(label)
+    name = "'@modelcontextprotocol/server-filesytem'"
+    label.resize(theme.metrics("caption_strong").horizontalAdvance(name) + 80, 20)
+    label.set_text(f"npm has no package {name}")
+    assert label.text().startswith("npm")
+    assert label.text().endswith(f"… {name}")
+    assert theme.metrics("caption_strong").horizontalAdvance(label.text()) <= label.width()
+
+
 def test_a_path_breaks_behind_its_separators() -> None:
     path = "/home/ada/projects/shop/node_modules/@modelcontextprotocol/server-filesystem"
     assert breakable(path).split(BREAK) == [

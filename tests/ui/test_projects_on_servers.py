@@ -155,7 +155,7 @@ async def test_the_page_says_what_all_tools_cost_and_a_card_does_not(theme: Them
     fake = FakePresenter([server("serena", tool_count=29, is_lazy=True), server("b", tool_count=1)])
     fake.costs = COSTS
     async with Desk(fake, theme) as desk:
-        await until(lambda: "210 of 6,600 tokens for a client with all tools" in words(desk.page))
+        await until(lambda: "210 of 6,600 tokens unless listed in full for a client with all tools" in words(desk.page))
         assert "tokens" not in words(desk.card("serena"))
 
 
@@ -178,7 +178,7 @@ async def test_tokens_that_could_not_be_counted_do_not_look_as_if_they_were(them
 
 
 @pytest.mark.parametrize(
-    ("mode", "head"), [("everything", ""), ("lazy", "Tool listing: compact · "), ("search", "Clients search for tools: ")]
+    ("mode", "head"), [("everything", ""), ("lazy", "Default listing: compact · "), ("search", "Default listing: search · ")]
 )
 async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(theme: Theme, mode: str, head: str) -> None:
     fake = FakePresenter([server("b", tool_count=1, is_lazy=mode == "lazy")])
@@ -186,13 +186,13 @@ async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(th
     listing = ClientModeSnapshot("", "", "", mode, "", summary="AI clients get these.")
     fake.client_modes = [ClientModeSnapshot("claude-code", "Claude Code", "", "everything", ""), listing]
     async with Desk(fake, theme) as desk:
-        end = {"lazy": "210 of 6,600 tokens", "search": "6,600 tokens would be listed"}
-        shown = end.get(mode, "210 of 6,600 tokens for a client with all tools")
+        end = {"lazy": "210 of 6,600 tokens unless listed in full", "search": "6,600 tokens if listed in full"}
+        shown = end.get(mode, "210 of 6,600 tokens unless listed in full for a client with all tools")
         await until(lambda: f"{head}{shown}" in words(desk.page))
         tip = desk.page.findChild(TokenSummary).toolTip()
         listed, counted = (
             "AI clients get these. Change it in Clients > Defaults….",
-            "Tokens of tool definitions in a client's context, counted with",
+            "A client with a profile or its own tool listing gets others: see Clients.\nTokens of tool definitions",
         )
         assert tip.startswith(f"{listed}\n{counted} ")
 
@@ -229,7 +229,7 @@ async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: 
     async with Desk(fake, theme) as desk:
         table = desk.page.server_list.table
         await until(lambda: table.isVisible() and table.model().index(1, 5).data() == "20")
-        assert table.model().index(1, 5).data(3) == "20 of 500 tokens"
+        assert table.model().index(1, 5).data(3) == "20 of 500 tokens unless listed in full"
         assert (table.model().index(2, 5).data(), table.model().index(2, 5).data(3)) == ("–", "Not known: they have not been counted yet")
         table.row_chosen.emit(desk.servers.find("s1"))
         assert "20 of 500 tokens" in words(desk.page.details)
@@ -381,7 +381,7 @@ async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page._costs)
         panel = await options(desk, "serena")
-        assert "90 of 6,480 tokens for a client with all tools of this server." in words(panel)
+        assert "90 of 6,480 tokens unless listed in full for a client with all tools of this server." in words(panel)
         desk.engine.costs = ToolCosts("o200k", 1, 1, ())
         desk.wishes.costs_requested.emit()
         await until(lambda: "for a client with all tools" not in words(panel))

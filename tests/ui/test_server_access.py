@@ -1,11 +1,13 @@
 """The tab Access of an opened server: the three choices, and the same as rules: approval, and secrets."""
 
+import asyncio
 import time
 
+import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -22,12 +24,14 @@ from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.approval.permission_words import answer_word
-from tooltray.ui.confinement_words import access_words
+from tooltray.ui.confinement_words import access_words, in_full
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenSecret, OpenServer
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import PADDING
 from tooltray.ui.widgets.choice import Choice, Option
+from tooltray.ui.widgets.keyboard import last_input
+from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.toast import Toast
 
 READ = ToolPermission("read_it", "read", "default", True, "It only reads")
@@ -77,6 +81,13 @@ def pick(menu: QMenu, title: str) -> None:
     menu.close()
 
 
+async def choose_trusted(desk: Desk, details: ServerDetails) -> None:
+    """Chooses Trusted, and agrees that the server loses its sandbox."""
+    control(details, "Trusted").click()
+    await until(lambda: desk.window.sheet is not None)
+    control(desk.window.sheet, "Run without sandbox").click()
+
+
 def chosen(details: ServerDetails) -> list[str]:
     return [each.text() for each in offered(details) if each.isChecked()]
 
@@ -92,7 +103,11 @@ async def test_a_choice_is_made_at_once_and_undone(theme: Theme) -> None:
         assert chosen(details) == ["Careful"]
         assert nameless(desk.window) == []
         trusted = control(details, "Trusted")
-        QTest.mouseClick(trusted.parentWidget(), Qt.MouseButton.LeftButton)  # also beside its words
+        beside = QPoint(trusted.width() + 40, trusted.geometry().center().y())
+        QTest.mouseClick(trusted.parentWidget(), Qt.MouseButton.LeftButton, pos=beside)  # no part of the choice
+        assert chosen(details) == ["Careful"]
+        assert desk.window.sheet is None
+        await choose_trusted(desk, details)
         await desk.asked(*accessed("trusted"))
         assert await undone(desk) == "files: Trusted"
         assert desk.engine.calls[-1] == accessed(None, ["read"], "own", "open")  # one change
@@ -104,6 +119,8 @@ async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing
         details = await opened(desk)
         for _ in range(2):
             control(details, "Trusted").click()
+        await until(lambda: desk.window.sheet is not None)
+        control(desk.window.sheet, "Run without sandbox").click()
         control(details, "Careful").click()
         await until(lambda: not len(desk.tasks))
         assert [call for call in fake.calls if call[0] == "set_access"] == [accessed("trusted")]
@@ -111,6 +128,21 @@ async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing
         await until(lambda: chosen(details) == ["Trusted"])
         control(details, "Trusted").click()  # it stays chosen
         assert chosen(details) == ["Trusted"]
+
+
+async def test_taking_the_sandbox_away_is_confirmed_first(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await opened(desk)
+        control(details, "Trusted").click()
+        await until(lambda: desk.window.sheet is not None)
+        assert "Can read and change all your files" in words(desk.window.sheet)
+        control(desk.window.sheet, "Cancel").click()
+        await until(lambda: chosen(details) == ["Careful"])
+        assert not [call for call in desk.engine.calls if call[0] == "set_access"]
+        desk.engine.tell(files("careful", replace(OWN, is_in_vain=True)))  # nothing is taken away
+        await until(lambda: (limits := details.server.confinement) is not None and limits.is_in_vain)
+        control(details, "Trusted").click()
+        await desk.asked(*accessed("trusted"))
 
 
 async def test_never_asking_is_confirmed_first(theme: Theme) -> None:
@@ -128,12 +160,32 @@ async def test_never_asking_is_confirmed_first(theme: Theme) -> None:
         await desk.asked(*accessed("free"))
 
 
+async def test_the_page_stays_where_it_is_when_escape_refuses_to_confirm(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await opened(desk)
+        free = control(details, "Free")
+        free.setFocus()
+        assert QApplication.focusWidget() is free  # no part of the tab was a window for a moment
+        free.click()
+        await until(lambda: desk.window.sheet is not None)
+        bar = next(area.verticalScrollBar() for area in details.findChildren(PageScroll) if area.isAncestorOf(free))
+        assert bar.maximum() > 0
+        places: list[int] = []
+        bar.valueChanged.connect(places.append)
+        monkeypatch.setattr(last_input, "is_keyboard", True)
+        QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
+        await until(lambda: QApplication.focusWidget() is free and not len(desk.tasks))
+        for _ in range(3):  # rounds of the loop in which the page would scroll to what had the focus in between
+            await asyncio.sleep(0)
+        assert not places
+
+
 async def test_a_choice_that_fails_goes_back_and_says_why(theme: Theme) -> None:
     fake = engine()
     fake.failures["set_access"] = TooltrayError("The settings cannot be written")
     async with Desk(fake, theme) as desk:
         details = await opened(desk)
-        control(details, "Trusted").click()
+        await choose_trusted(desk, details)
         await until(lambda: "The settings cannot be written" in words(details))
         assert chosen(details) == ["Careful"]
 
@@ -351,6 +403,13 @@ def test_a_line_says_what_a_server_may_do() -> None:
     assert access_words(files("free", None, runs="all", has_call_rules=True)) == "Everything runs without asking."
     assert access_words(files(None, None, runs="nothing")) == "Every call asks first."
     assert access_words(server("hub", is_builtin=True)) == ""
+    asking = replace(files(), auto_approve=("read", "ask:read_file"))
+    assert access_words(asking) == "Reads run. Changes ask. Some tools ask all the same. Sandboxed."
+
+
+def test_a_sandbox_that_is_not_there_is_said_once() -> None:
+    why = "Not sandboxed: Windows is not supported yet."
+    assert in_full(ConfinementSnapshot("own", missing=(why,), is_in_vain=True)) == why
 
 
 def test_each_answer_to_a_call_has_words() -> None:

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -430,6 +430,14 @@ async def test_a_tool_s_switch_applies_at_once_and_a_failure_puts_it_back_and_sa
         await desk.asked("set_tool_enabled", "files", "write_file", False)
         await until(lambda: "The disk is full" not in page_words(desk))
         assert [row.is_enabled for row in tools.table.rows] == [True, False]
+
+
+async def test_one_tool_more_than_usual_is_shown_without_a_button_for_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("files")], [tool(f"tool_{number}", "files") for number in range(9)]), theme) as desk:
+        await until(lambda: shown(desk))
+        listed = desk.open_tools("files")
+        await until(lambda: len(listed.table.rows) == 9)
+        assert not [each for each in listed.findChildren(QAbstractButton) if each.text().startswith("Show ") and each.isVisible()]
 
 
 async def test_of_thousands_of_tools_a_server_shows_some_and_more_on_demand(theme: Theme) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
@@ -20,7 +20,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import FittedScroll
-from tooltray.ui.widgets.sheet import RISE, Sheet, set_saved
+from tooltray.ui.widgets.sheet import RISE, Sheet, SheetFrame, set_saved
 
 
 def opened(desk: Desk) -> Sheet:
@@ -70,6 +70,32 @@ async def test_a_sheet_in_the_making_has_its_height_before_it_is_seen(theme: The
         for _ in range(5):
             await asyncio.sleep(0)
         assert panel.geometry() == before
+
+
+def grow(panel: QWidget) -> None:
+    """Adds something to a sheet, for which it becomes higher."""
+    assert isinstance(panel, SheetFrame)
+    line = QWidget()
+    line.setFixedHeight(60)
+    panel.body.addWidget(line)
+
+
+async def test_buttons_stay_under_the_pointer_while_the_sheet_grows(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.resize(1180, 760)
+        desk.page.add()
+        sheet = opened(desk)
+        await until(lambda: sheet.panel.isVisible() and sheet.panel.geometry() == sheet.painted_box)
+        before, button = QRect(sheet.panel.geometry()), control(sheet.panel, "Cancel")
+        QCursor.setPos(button.mapToGlobal(button.rect().center()))
+        grow(sheet.panel)
+        await until(lambda: sheet.panel.height() > before.height())
+        assert sheet.panel.geometry().bottom() == before.bottom()
+        QCursor.setPos(0, 0)
+        height = sheet.panel.height()
+        grow(sheet.panel)
+        await until(lambda: sheet.panel.height() > height)
+        assert sheet.panel.geometry().bottom() > before.bottom()
 
 
 async def test_the_shadow_follows_a_sheet_that_grows(theme: Theme) -> None:

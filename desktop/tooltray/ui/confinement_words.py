@@ -55,7 +55,8 @@ def in_full(confinement: ConfinementSnapshot | None) -> str:
     if confinement is None:
         return ""
     short = in_short(confinement) or tr("Not sandboxed: can do anything you can")
-    return "\n".join(filter(None, (short, *map(say, confinement.missing), refused_in_full(confinement))))
+    lines = [*([] if confinement.is_in_vain and confinement.missing else [short]), *map(say, confinement.missing)]  # these say it, too
+    return "\n".join(filter(None, (*lines, refused_in_full(confinement))))
 
 
 def refused_in_short(confinement: ConfinementSnapshot | None) -> str:
@@ -143,6 +144,8 @@ def access_words(server: ServerSnapshot) -> str:
         "some": tr("Some calls run without asking."),
         "nothing": tr("Every call asks first."),
     }[access.runs]
+    if access.runs in ("all", "reads") and any(rule.startswith("ask:") for rule in server.auto_approve):
+        words = tr("{words} Some tools ask all the same.", words=words)
     if access.has_call_rules and access.runs != "all":
         words = tr("{words} Its rules allow some calls.", words=words)
     if confinement is None:

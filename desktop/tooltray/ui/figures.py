@@ -76,3 +76,12 @@ def tokens(shown: int, of: int) -> str:
     if not shown:
         return tr("{count} tokens, none in context", count=f"{of:,}")
     return tr("{shown} of {count} tokens", shown=f"{shown:,}", count=f"{of:,}")
+
+
+def default_tokens(shown: int, of: int) -> str:
+    """Returns what definitions cost by default, in words that also hold for a client whose tool listing is full."""
+    if shown >= of:
+        return tokens(shown, of)
+    if not shown:
+        return tr("{count} tokens if listed in full", count=f"{of:,}")
+    return tr("{shown} of {count} tokens unless listed in full", shown=f"{shown:,}", count=f"{of:,}")

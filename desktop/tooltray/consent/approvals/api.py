@@ -283,7 +283,7 @@ class ApprovalsApi:
             await confirm_widening(Phrase("Letting a server do more"), **words, **after.confinement.beyond(before.confinement))
             check_unchanged(about, self._permissions.access(server))
         elif after != before:
-            await note_narrowing(Phrase("Letting a server do less"), **words)
+            await note_narrowing(Phrase("Part of what a server may do"), **words)
         if after != before:
             await self._permissions.change_access(server, after)
 

@@ -313,17 +313,19 @@ class ServerManager:
             new.by_project.take_over(old.by_project)
         new.is_used = old.is_used
         self._leaving.append(old)
-        if was_up and new.refusal is None:
+        if is_restart := was_up and new.refusal is None:
             self._to_start.add(new)
-        self._spawn(self._swap(old, new), name=f"replace '{old.name}'")
+            new.restarts += 1  # it is shown as RESTARTING, not as idle, until it starts
+        self._spawn(self._swap(old, new, is_restart=is_restart), name=f"replace '{old.name}'")
 
-    async def _swap(self, old: ManagedServer, new: ManagedServer) -> None:
+    async def _swap(self, old: ManagedServer, new: ManagedServer, *, is_restart: bool) -> None:
         with caused_by(SETTINGS):
             await self._end(old)
             if self._servers.get(new.name) is new:
-                self.publish_changed(new.name)
                 if new in self._to_start and new.refusal is None:  # the user may have stopped it meanwhile
                     new.start()
+                new.restarts -= is_restart
+                self.publish_changed(new.name)
             self._to_start.discard(new)
 
     async def _remove(self, server: ManagedServer) -> None:

@@ -161,18 +161,24 @@ def guess_name(words: list[str]) -> str:
 def _host(words: list[str]) -> str:
     if not (match := re.match(r"https?://(?:[^/@]*@)?([^/:?#]+)", words[0])):
         return ""
+    if re.fullmatch(r"[\d.]+", match[1]):
+        return "localhost" if match[1].startswith("127.") else match[1]
     parts = [part for part in match[1].split(".") if part not in ("www", "mcp", "api")] or match[1].split(".")[:1]
-    return parts[0] if len(parts) < 3 or parts[0].isdigit() else parts[-2]
+    return parts[0] if len(parts) < 3 else parts[-2]
 
 
 def _package(words: list[str]) -> str:
+    program, word = _program_and_package(words)
+    return _package_name(word) if word else _without_affixes(program) if not _LAUNCHERS.fullmatch(program) else program
+
+
+def _program_and_package(words: list[str]) -> tuple[str, str]:
+    """Returns the program of a command without its folder, and the package, script or image that it starts, or ""."""
     words = [word for word in words if word]
     while words and _stem(words[0]) in _WRAPPERS:
         words = [word for word in words[1:] if not word.startswith(("-", "/")) or len(words) == 2]
-    if not words:
-        return ""
-    if not _LAUNCHERS.fullmatch(_stem(words[0])):
-        return _without_affixes(_stem(words[0]))
+    if not words or not _LAUNCHERS.fullmatch(_stem(words[0])):
+        return _stem(words[0]) if words else "", ""
     skip = False
     has_subcommands = _HAS_SUBCOMMANDS.fullmatch(_stem(words[0])) is not None
     for word in words[1:]:
@@ -183,8 +189,8 @@ def _package(words: list[str]) -> str:
             continue
         if ASSIGNMENT.match(word) or word.startswith("${"):
             continue
-        return _package_name(word)
-    return _stem(words[0])
+        return _stem(words[0]), word
+    return _stem(words[0]), ""
 
 
 def _package_name(word: str) -> str:
@@ -220,6 +226,8 @@ _DESTROYS = lazy_pattern(
     r"\brm\s+(?:-\S+\s+)*-\w*[rRf]|\bmkfs\b|\bdd\s[^|;&\n]*\bof=|\bshred\b|Remove-Item|\b(?:del|rd|rmdir)\s+/|\bformat\s+[a-z]:|:\(\)\s*\{",
     re.IGNORECASE,
 )
+_TAKES_NEWEST = lazy_pattern("npx|bunx|pnpx|uvx|docker|podman")
+_HAS_VERSION = lazy_pattern(r"(?<=.)@(?!latest$)[^/]+$|==|:(?!latest$)[^/]+$")  # also a path, an address, a file or a commit
 _DOWNLOADS = lazy_pattern(r"\b(?:curl|wget|iwr|Invoke-WebRequest)\b.*(?:\|\s*(?:sudo\s+)?\w*sh\b|\biex\b|-o\b)", re.IGNORECASE | re.DOTALL)
 
 
@@ -238,6 +246,9 @@ def pasted_warnings(name: str, config: JsonMapping) -> Iterator[str]:
     except TooltrayError:  # the entry cannot be added as it is; adding it reports why
         return
     yield from content_warnings(entry)
+    program, package = _program_and_package([str(word) for word in (config.get("command", ""), *config.get("args", ()))])
+    if package and _TAKES_NEWEST.fullmatch(program) and not _HAS_VERSION.search(package):
+        yield Phrase("its version is not pinned: each start takes the newest one there is")
     unknown = [key for key, value in config.items() if key not in _KNOWN and value not in (None, "", [], {})]
     if isinstance(oauth := config.get("oauth"), Mapping):
         unknown += [f"oauth.{key}" for key in oauth if key not in OAUTH_MEMBERS]

@@ -54,7 +54,7 @@ class FiguresTable(Table):
             Column(tr("Tokens"), lambda each: number(each.tokens), Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
             Column(tr("Per call"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
             Column(half, lambda each: milliseconds(each.p50_ms), Kind.NUMBER, 84, order=lambda each: each.p50_ms or 0.0, falls=True),
-            Column(slow, lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 108, order=lambda each: each.p95_ms or 0.0, falls=True),
+            Column(slow, lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 124, order=lambda each: each.p95_ms or 0.0, falls=True),
             Column(tr("Last"), lambda each: moment(each.last_at, datetime.now()), Kind.QUIET, 108, order=lambda e: e.last_at, falls=True),
         ]
         super().__init__(theme, columns, tr("Figures"), lambda each: each.name)

@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
 from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical, waits
 from tooltray.ui.activity.histogram import Bar, Histogram
 from tooltray.ui.figures import number
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import draw_on_line
@@ -105,7 +105,7 @@ class WorkingNow(QWidget):
         named = " · ".join(_working(call) for call in calls[:MOST_WORKING])
         more = len(calls) - MOST_WORKING
         shown = tr("{calls} · and {count} more", calls=named, count=more) if more > 0 else named
-        self._words.set_text(shown, "\n".join(_working(call) for call in calls[:30]))
+        self._words.set_text(shown, "\n".join(_working(call) for call in calls[:30]), many(len(calls), "1 running", "{count} running"))
 
 
 def _working(call: CallNow) -> str:

@@ -67,9 +67,9 @@ def _columns() -> list[Column]:
     return [
         Column(tr("When"), lambda each: moment(each.at, datetime.now()), Kind.QUIET, 88),
         Column(tr("Answer"), answer_words, Kind.TEXT, 92),
-        Column(tr("What"), lambda each: shipped(each.what), Kind.TEXT, 200, lambda each: shipped(each.what)),
+        Column(tr("What"), lambda each: shipped(each.what), Kind.TEXT, 0, lambda each: shipped(each.what)),
         Column(tr("About"), about_words, Kind.QUIET, tip=about_words),
-        Column(tr("By"), way_words, Kind.QUIET, 130, way_words),
+        Column(tr("By"), way_words, Kind.QUIET, 110, way_words),
     ]
 
 

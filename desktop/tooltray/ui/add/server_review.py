@@ -103,7 +103,6 @@ class AccessField(QWidget):
     def __init__(self, theme: Theme, candidate: Candidate, on_chosen: Callable[[], object]) -> None:
         super().__init__()
         self._entry, self._own, self._report = candidate.entry, candidate.own_access, on_chosen
-        self._is_process = bool(self._entry.get("command")) and self._entry.get("type") != "inmemory"
         self._choice = Choice(theme, [], name=tr("Access"), hint=choice_title(None))
         self._choice.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._choice.chosen_changed.connect(self._on_chosen)
@@ -143,7 +142,8 @@ class AccessField(QWidget):
 
     def _draw(self) -> None:
         chosen, entry = self.chosen, self._entry
-        self._meaning.set_text(choice_text(chosen, is_process=self._is_process) if chosen else "")
+        approval = "trusted" if chosen == "careful" else chosen  # the sandbox is in the line below
+        self._meaning.set_text(choice_text(approval, is_process=False) if approval else "")
         if chosen == "careful" and not is_entry_sandboxed(entry):
             entry = {"confinement": "own"}
         self._sandbox.setText(entry_words(entry if chosen in ("careful", None) else {}))

@@ -100,7 +100,7 @@ def has_own_choices(kind: ClientModeSnapshot) -> bool:
 
 def what_a_profile_is() -> str:
     """Returns the explanation of profiles, in a sentence."""
-    return tr("A profile is a named set of tools; a client that has it sees only those.")
+    return tr("A profile is a named set of tools; a client that has it sees only those and Tooltray's own.")
 
 
 def profile_servers(profile: ProfileSnapshot) -> str:

@@ -133,6 +133,11 @@ class ClientsPage(Page):
         return details if isinstance(details, ClientPane) else None
 
     @property
+    def profiles_of_some(self) -> set[str]:
+        """The names of profiles that do not have all servers."""
+        return {profile.name for profile in self._profiles if profile.servers is not None}
+
+    @property
     def profile_names(self) -> list[str]:
         return sorted((profile.name for profile in self._profiles), key=str.casefold)
 

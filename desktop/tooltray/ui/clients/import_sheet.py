@@ -102,7 +102,7 @@ class ImportSheet(SheetView):
         self.table.make_room(max(counts))  # the same for every tab: nothing below it jumps
         self.table.switched.connect(self._on_switched)
         box = Surface(theme, "surface", "border", "m")
-        column(box, margins=(14, 1, 1, 1)).addWidget(self.table)
+        column(box, margins=(14, 1, 14, 1)).addWidget(self.table)
         self._lines.addWidget(box)
         self._lines.addWidget(self._details)
         self._asked = QWidget()

@@ -131,7 +131,7 @@ class ImportProgressList(QWidget):
         self._table.setFixedHeight(HEADER + min(max(self._count, 1), MOST_IN_PROGRESS) * ROW + 2)
         self._table.row_chosen.connect(self._on_row)
         box = Surface(theme, "surface", "border", "m")
-        column(box, margins=(14, 1, 1, 1)).addWidget(self._table)
+        column(box, margins=(14, 1, 14, 1)).addWidget(self._table)
         lines.addWidget(box)
         self._failures = column(spacing=8)
         lines.addLayout(self._failures)

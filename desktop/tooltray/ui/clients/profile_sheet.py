@@ -299,7 +299,7 @@ class ProfilesSheet(SheetView):
         words = column(spacing=2)
         words.addWidget(ElidedLabel(theme, profile.name, "strong"))
         if profile.description:
-            words.addWidget(ElidedLabel(theme, profile.description, "body", "secondary"))
+            words.addWidget(Label(theme, profile.description, "body", "secondary", wrap=True))
         words.addWidget(ElidedLabel(theme, profile_text(profile, clients), "caption", "muted"))
         line.addLayout(words, 1)
         actions: tuple[tuple[str, str, Callable[[], object]], ...] = (

@@ -189,8 +189,8 @@ class FeedbackWindow(DialogWindow):
         column(box, margins=(18, 14, 8, 8)).addWidget(self._summary)
         body.addWidget(self._notes)
         body.addWidget(box, 1)
-        body.addWidget(self._ready)
         body.addWidget(self.box)
+        body.addWidget(self._ready)  # below: the box grows upwards, and must not move them under the pointer
         return body
 
     def _foot(self) -> QHBoxLayout:

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QMouseEvent, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ClientListUpdated, ConfigChanged, GrantsChanged, SecretsChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.confinement_words import choice_text, choice_title, differs
+from tooltray.ui.confinement_words import choice_text, choice_title, differs, is_open
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenSecret
 from tooltray.ui.kit.page_context import PageContext
@@ -118,7 +118,7 @@ class AccessChoices(AccessSection):
 
     async def _choose(self, choice: AccessChoice, server: ServerSnapshot) -> None:
         try:
-            if choice == "free" and not await self._is_confirmed(server):
+            if not await self._is_confirmed(choice, server):
                 return
             await self.hub.approvals.set_access(self._name, choice)
         finally:
@@ -127,26 +127,32 @@ class AccessChoices(AccessSection):
         undo = partial(self.hub.approvals.set_access, self._name, None, list(server.auto_approve), *limits)
         self.context.offer_undo(tr("{server}: {words}", server=self._name, words=choice_title(choice)), undo)
 
-    async def _is_confirmed(self, server: ServerSnapshot) -> bool:
-        text = tr("No call asks first, not even one that deletes something.")
-        if server.confinement is not None:
-            text += " " + tr("Can read and change all your files, including keys and passwords.")
-        title = tr("Let {name} do everything without asking?", name=self._name)
-        return await confirm(self.context, title, text, yes=tr("Never ask"), no=tr("Cancel"), variant="danger")
+    async def _is_confirmed(self, choice: AccessChoice, server: ServerSnapshot) -> bool:
+        """Asks before a choice that never asks or that takes the sandbox away; any other needs no confirmation."""
+        limits, reach = server.confinement, tr("Can read and change all your files, including keys and passwords.")
+        if choice == "free":
+            text = tr("No call asks first, not even one that deletes something.")
+            text += f" {reach}" if limits is not None else ""
+            title, yes = tr("Let {name} do everything without asking?", name=self._name), tr("Never ask")
+        elif choice == "trusted" and limits is not None and not is_open(limits) and not limits.is_in_vain:
+            title, text, yes = tr("Run {name} without its sandbox?", name=self._name), reach, tr("Run without sandbox")
+        else:
+            return True
+        return await confirm(self.context, title, text, yes=yes, no=tr("Cancel"), variant="danger")
 
 
 class ChoiceLine(QWidget):
-    """A choice with its meaning below it; a click anywhere chooses it."""
+    """A choice with its meaning below it."""
 
     def __init__(self, theme: Theme, title: str, *, has_edge: bool) -> None:
         super().__init__()
         lines = column(self)
         self._edge = divider()
-        self._edge.setVisible(has_edge)
         lines.addWidget(self._edge)
+        self._edge.setVisible(has_edge)
         words = column(margins=(0, 6, 0, 8))
         self.option = Option(theme, title, is_round=True)
-        words.addWidget(self.option)
+        words.addWidget(self.option, 0, Qt.AlignmentFlag.AlignLeft)  # the empty width beside the words is no target
         self._text = Label(theme, "", "caption", "muted", wrap=True)
         self._text.setContentsMargins(TEXT_INSET, 0, 0, 0)
         words.addWidget(self._text)
@@ -159,10 +165,6 @@ class ChoiceLine(QWidget):
     def set_edge(self, has_edge: bool) -> None:
         """Sets whether a line separates it from the one above."""
         self._edge.setVisible(has_edge)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()) and self.option.isEnabled():
-            self.option.click()
 
 
 class SecretsSection(AccessSection):

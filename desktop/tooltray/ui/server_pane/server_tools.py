@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QScrollArea, QStackedWidget, QWidget
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
-from tooltray.ui.figures import tokens
+from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_pane.server_view import PaneState, ServerView
@@ -33,6 +33,7 @@ TAB_INSET = 11  # px of a tab: its word keeps to the pane's margin
 
 
 FIRST_ROWS = 8  # more would push the other cards off the screen at once
+FEW_MORE = 3  # so few are shown, too: a button takes the room of one
 MORE_ROWS = 200  # shown by one press; with thousands, the page stays short enough to scroll
 LONGEST_TIP = 400  # characters of a description
 
@@ -80,12 +81,13 @@ class ToolTable(QWidget):
 
     def _draw(self) -> None:
         tools = self._tools or ()
-        self._table.set_rows(tools[: self._limit])
+        shown = len(tools) if len(tools) <= self._limit + FEW_MORE else self._limit
+        self._table.set_rows(tools[:shown])
         self._table.fit_height()
         self._table.setVisible(bool(tools))
         self._note.setText(tr("This server has not listed any tool yet."))
         self._note.setVisible(not tools)
-        left = len(tools) - self._limit
+        left = len(tools) - shown
         self._more.setText(tr("Show {count} more", count=min(left, MORE_ROWS)))
         self._more.setVisible(left > 0)
 
@@ -215,7 +217,7 @@ class ServerTools(ServerView):
 def cost_words(server: ServerSnapshot, cost: ServerCost | None) -> str:
     """Returns how many tools a server has, and what they cost where that is known."""
     count = tool_count(server, cost)
-    words = f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
+    words = f"{count} · {default_tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
     if cost is not None and cost.skill_tokens:
         words += " · " + tr("{tokens} more for its skills", tokens=f"{cost.skill_tokens:,}")
     return words

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost
-from tooltray.ui.figures import tokens
+from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
@@ -87,7 +87,9 @@ class OptionsSheet(SheetView):
         known = cost is not None and cost.tokens > 0
         self._cost.setVisible(known)
         if cost is not None and known:
-            self._cost.setText(tr("{tokens} for a client with all tools of this server.", tokens=tokens(cost.shown_tokens, cost.tokens)))
+            self._cost.setText(
+                tr("{tokens} for a client with all tools of this server.", tokens=default_tokens(cost.shown_tokens, cost.tokens))
+            )
 
     def _show_entry(self, entry: Mapping[str, object]) -> None:
         """Shows with which arguments of its entry the server starts for a project."""

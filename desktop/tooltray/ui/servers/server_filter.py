@@ -11,7 +11,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
-from tooltray.ui.figures import tokens
+from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
@@ -49,9 +49,11 @@ class TokenSummary(QWidget):
         self._advice.set_savings(savings(servers, costs), costs.search_tokens)
         self._draw()
         self._words.setText(_head(self._listing, costs, servers) if self._has_tokens else "")
+        others = tr("A client with a profile or its own tool listing gets others: see Clients.")
         counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
         if costs.is_estimated:
             counted = tr("Tokens of tool definitions in a client's context, estimated by size: they could not be counted")
+        counted = f"{others}\n{counted}"
         if (listing := self._listing) is not None and listing.summary:
             counted = tr("{summary} Change it in Clients > Defaults….", summary=listing.summary) + "\n" + counted
         self.setToolTip(counted)
@@ -65,16 +67,16 @@ class TokenSummary(QWidget):
 
 
 def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequence[ServerSnapshot]) -> str:
-    mode, cost = listing.shown_mode if listing is not None else "everything", tokens(costs.shown_tokens, costs.tokens)
+    mode, cost = listing.shown_mode if listing is not None else "everything", default_tokens(costs.shown_tokens, costs.tokens)
     cost = tr("about {tokens}", tokens=cost) if costs.is_estimated else cost
     own = [server for server in servers if not server.is_builtin and server.origin != "proposal"]
     compact = sum(server.is_lazy for server in own)
     if mode == "search":
-        return tr("Clients search for tools: {tokens} tokens would be listed", tokens=f"{costs.tokens:,}")
+        return tr("Default listing: search · {tokens}", tokens=default_tokens(0, costs.tokens))
     if mode == "lazy" and compact < len(own):
-        return tr("Tool listing: compact for {count} of {all} servers · {tokens}", count=compact, all=len(own), tokens=cost)
+        return tr("Default listing: compact for {count} of {all} servers · {tokens}", count=compact, all=len(own), tokens=cost)
     if mode == "lazy":
-        return tr("Tool listing: compact · {tokens}", tokens=cost)
+        return tr("Default listing: compact · {tokens}", tokens=cost)
     return tr("{tokens} for a client with all tools", tokens=cost)
 
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost
-from tooltray.ui.figures import tokens
+from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
@@ -112,7 +112,7 @@ class ServerTable(Table):
 
     def _token_words(self, server: ServerSnapshot) -> str:
         cost = self._costs.get(server.name)
-        return tokens(cost.shown_tokens, cost.tokens) if cost is not None else not_known(tr("they have not been counted yet"))
+        return default_tokens(cost.shown_tokens, cost.tokens) if cost is not None else not_known(tr("they have not been counted yet"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QHideEvent, QPainter, QPainterPath, QPaintEvent, QRegion, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -17,8 +17,8 @@ from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import Surface, column, row
 
 ICONS = {"error": "alert", "warning": "alert", "info": "info"}
-HEIGHT = 24  # px: what a header has left below its controls, which are in its middle
-BUTTON_HEIGHT = 22
+HEIGHT = 28  # px: what a header has left below its controls and their distance
+BUTTON_HEIGHT = 24
 LEAST_TEXT = 80  # px; less of it says nothing
 WIDEST = 560  # px of the details
 
@@ -52,11 +52,12 @@ class NoticeDetails(QWidget):
     def __init__(self, theme: Theme, line: QWidget, title: str, text: str, content: QWidget | None = None) -> None:
         super().__init__(line, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.setAccessibleName(title or line.accessibleName())
-        box = Surface(theme, "surface.raised", "border.strong", "l")
+        is_framed = content is not None and not title and not text  # what is shown has a frame and margins of its own
+        self._corner = theme.radius("m" if is_framed else "l")
+        box = Surface(theme, "surface.raised", "border.strong", "m" if is_framed else "l")
         column(self).addWidget(box)
-        lines = column(box, margins=(16, 12, 16, 14), spacing=4)
+        lines = column(box, margins=(1, 1, 1, 1) if is_framed else (16, 12, 16, 14), spacing=4)
         if title:
             lines.addWidget(Label(theme, title, "strong", wrap=True))
         if text:
@@ -67,6 +68,13 @@ class NoticeDetails(QWidget):
             lines.addWidget(content)
             content.setFocus()  # the first key that is typed goes to what the content asks for
         self.setFixedWidth(min(WIDEST, line.width() - 2 * 24))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cuts the corners off: without a compositor a translucent window would have black ones."""
+        super().resizeEvent(event)
+        shape = QPainterPath()
+        shape.addRoundedRect(QRectF(self.rect()), self._corner, self._corner)
+        self.setMask(QRegion(shape.toFillPolygon().toPolygon()))
 
     def open(self) -> None:
         """Shows it below its line."""

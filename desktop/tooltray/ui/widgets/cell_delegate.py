@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
@@ -125,7 +125,8 @@ class CellDelegate(QStyledItemDelegate):
 
     def _right(self, column: int) -> int:
         """Returns the px after a cell's value: the last column of a page ends with its header, whose margin a scroll bar shares."""
-        if column < len(self._columns) - 1:
+        table = cast(QTableView, self._view)
+        if not all(map(table.isColumnHidden, range(column + 1, len(self._columns)))):
             return PADDING
         bar = self._view.verticalScrollBar()
         return PAGE_INSET - (bar.width() if bar.isVisible() else 0) if self._inset else CARD_EDGE

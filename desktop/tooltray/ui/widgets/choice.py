@@ -205,7 +205,7 @@ class OptionList(QWidget):
             option.setChecked(value in chosen)
             option.clicked.connect(self._on_clicked)
             self._options[value] = option
-            layout.addWidget(option)
+            layout.addWidget(option, 0, Qt.AlignmentFlag.AlignLeft)  # the empty width beside the words is no target
 
     @property
     def chosen(self) -> list[str]:

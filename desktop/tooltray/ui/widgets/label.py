@@ -39,6 +39,9 @@ class Label(QLabel):
 
 ENDS_WITH_NAME = re.compile(r"""(?!.*\. ).*['"”」][.。]?|.*[:：]\s?\S*[/\\]\S+""")
 """One sentence with a quoted name at its end, or a text with a path there, behind a colon."""
+QUOTED_END = re.compile(r"""(.*?)\s?((?:'[^']+'|"[^"]+"|“[^”]+”|「[^」]+」)[.。]?)""")
+"""A text and the quoted name at its end, such as a package's."""
+LEAST_BEFORE_NAME = 48  # px of the words before a name that is kept whole; with less room both are cut
 
 
 class ElidedLabel(Label):
@@ -62,15 +65,17 @@ class ElidedLabel(Label):
         super().__init__(theme, text, style, tone)
         self._mode = mode
         self._full = text
-        self._explanation = ""
+        self._explanation = self._shorter = ""
         self.setSizePolicy(QSizePolicy.Policy.Preferred if hugs else QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAccessibleName(text)
 
-    def set_text(self, text: str, explanation: str = "") -> None:
-        """Shows `text` on one line, line breaks as spaces; `explanation` is the tooltip even if the text fits."""
+    def set_text(self, text: str, explanation: str = "", shorter: str = "") -> None:
+        """Shows `text` on one line, line breaks as spaces; `explanation` is the tooltip even if the text fits; `shorter` is shown where
+        the text does not fit.
+        """
         text = " ".join(text.splitlines())
-        if (text, explanation) != (self._full, self._explanation):
-            self._full, self._explanation = text, explanation
+        if (text, explanation, shorter) != (self._full, self._explanation, self._shorter):
+            self._full, self._explanation, self._shorter = text, explanation, shorter
             self.setAccessibleName(text)
             self._elide()
 
@@ -88,7 +93,12 @@ class ElidedLabel(Label):
     def _elide(self) -> None:
         is_named = self._mode is Qt.TextElideMode.ElideRight and ENDS_WITH_NAME.fullmatch(self._full)
         mode = Qt.TextElideMode.ElideMiddle if is_named else self._mode
-        shown = QFontMetrics(self.font()).elidedText(self._full, mode, self.width())
+        metrics = QFontMetrics(self.font())
+        is_long = self._shorter and metrics.horizontalAdvance(self._full) > self.width()
+        shown = metrics.elidedText(self._shorter if is_long else self._full, mode, self.width())
+        if is_named and shown != self._full and (parts := QUOTED_END.fullmatch(self._full)):
+            room = self.width() - metrics.horizontalAdvance(f" {parts[2]}")
+            shown = f"{metrics.elidedText(parts[1], self._mode, room)} {parts[2]}" if room >= LEAST_BEFORE_NAME else shown
         self.setText(shown)
         self.setToolTip(plain_tip(self._explanation or (self._full if shown != self._full else "")))
 

@@ -67,7 +67,7 @@ class SearchField(QLineEdit):
                 painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
 
 
-ABOVE_CONTROLS, BELOW_CONTROLS = 24, 3  # px; in what the header has left below, a notice has its place
+ABOVE_CONTROLS, BELOW_CONTROLS = 24, 8  # px; in what the header has left below, a notice has its place
 SEARCH_STRETCH = 100  # it takes the room of a header up to its widest, before the space in the middle does
 
 

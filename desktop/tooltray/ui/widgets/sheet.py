@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QCursor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
@@ -20,6 +20,7 @@ from tooltray.ui.widgets.surface import DialogWindow, Surface, clear, column, di
 
 QUESTION_WIDTH = 480
 SHADOW_STEPS = 14
+BUTTONS = 60  # px of a panel, at its bottom
 RISE = 8  # px the panel moves up while it opens
 SCRIM = {"light": 0.28, "dark": 0.55}
 
@@ -57,6 +58,7 @@ class Sheet(DialogWindow):
         window.installEventFilter(self)
         self._progress = 0.0
         self._painted_box = QRect()
+        self._bottom = 0  # of the panel where it was placed last
         self._rise = QPropertyAnimation(self, b"progress", self)
         self._rise.setEndValue(1.0)
         self._rise.setEasingCurve(QEasingCurve.Type.OutCubic)
@@ -94,9 +96,9 @@ class Sheet(DialogWindow):
     def dismiss(self) -> None:
         """Closes the sheet; may be called twice."""
         if self.isVisible():
-            self.hide()
             if self._focus_before is not None and isValid(self._focus_before) and self._focus_before.isVisible():
-                self._focus_before.setFocus(Qt.FocusReason.OtherFocusReason)
+                self._focus_before.setFocus(Qt.FocusReason.OtherFocusReason)  # first: Qt takes it from what hides, and scrolls to the next
+            self.hide()
             self.closed.emit()
             self.close()
 
@@ -117,12 +119,21 @@ class Sheet(DialogWindow):
         panel = self._panel
         width = min(panel.maximumWidth(), self.width() - 64)
         wanted = max(panel.sizeHint().height(), panel.minimumSizeHint().height(), panel.minimumHeight())
-        height = min(wanted, self.height() - 48)
-        sunk = round(RISE * (1 - self._progress))
-        place = QRect((self.width() - width) // 2, (self.height() - height) // 2 + sunk, width, height)
+        sunk, bottom = round(RISE * (1 - self._progress)), self._bottom
+        height, top = min(wanted, self.height() - 48), None
+        if not sunk and self._is_pointer_on_buttons() and 24 < bottom <= self.height() - 24:
+            height = min(height, bottom - 24)
+            top = bottom - height
+        place = QRect((self.width() - width) // 2, (self.height() - height) // 2 + sunk if top is None else top, width, height)
         if place != panel.geometry() or place != self._painted_box:
             panel.setGeometry(place)
+            self._bottom = place.bottom() + 1
             self.update()  # the shadow is painted around where the panel is now; with it all that lies behind
+
+    def _is_pointer_on_buttons(self) -> bool:
+        """Returns whether the pointer is on the buttons of the panel, which must not move under it."""
+        pointer, panel = self.mapFromGlobal(QCursor.pos()), self._panel.geometry()
+        return panel.contains(pointer) and pointer.y() >= panel.bottom() - BUTTONS
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Returns the focus to the sheet from widgets behind the scrim; other windows may have it."""

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.surface import column, row
@@ -20,8 +20,8 @@ class SplitView(QWidget):
     """A table with details beside it. `closed` is emitted when Escape closes the details.
 
     Args:
-        most: px that the details may have, where the window has room for more than the usual; in a narrow window they cover everything.
-        fits: the table fits beside the details in a narrow window, too; otherwise they cover a part of it there.
+        most: px that the details may have, where the window has room for more than the usual.
+        fits: the table fits beside the details in a narrow window, too; otherwise they cover all of it there.
     """
 
     closed = Signal()
@@ -55,7 +55,7 @@ class SplitView(QWidget):
     @property
     def is_wide(self) -> bool:
         """Whether the details cover everything."""
-        return self._is_wide or (self._most > PANE and self.is_narrow)
+        return self._is_wide or (self.is_narrow and not self._fits)
 
     def set_wide(self, is_wide: bool) -> None:
         """Shows the details over everything, or beside the table; also applies to the next ones."""
@@ -83,11 +83,13 @@ class SplitView(QWidget):
         self.resized.emit()
 
     def _place(self) -> None:
-        is_beside = self._details is not None and not self.is_wide and (self._fits or self.width() >= ROOM_FOR_BOTH)
+        is_beside = self._details is not None and not self.is_wide
         pane = self.width() if self.is_wide else max(PANE, min(self._most, int(self.width() * SHARE)))
         self._content.setVisible(self._details is None or not self.is_wide)  # Tab must not reach what is covered
         self._content.setGeometry(0, 0, self.width() - pane if is_beside else self.width(), self.height())
         if self._details is not None:
+            if isinstance(self._details, DetailsPane):
+                self._details.set_covers(self.is_wide)
             self._details.setGeometry(QRect(self.width() - pane, 0, pane, self.height()))
             self._details.raise_()
 
@@ -120,12 +122,21 @@ class DetailsPane(QFrame):
         for widget in content:
             self.body.addWidget(widget)
 
+    def set_covers(self, covers: bool) -> None:
+        """Sets whether the pane covers the table: then "Back" leads to it, in place of the cross."""
+        self._back.setVisible(covers)
+        self._close.setHidden(covers)
+
     def _head(self, name: str) -> QHBoxLayout:
-        line = row(margins=(MARGIN, 16, 12, 8))
+        line = row(margins=(MARGIN, 16, 12, 8), spacing=12)
+        self._back = Button(self._theme, tr("Back"), icon="chevron-left", small=True)
+        self._back.clicked.connect(self.close_requested)
+        line.addWidget(self._back, 0, Qt.AlignmentFlag.AlignTop)
+        self._back.hide()
         title = Label(self._theme, breakable(name), "heading", wrap=True)
         title.setAccessibleName(name)
         line.addWidget(title, 1)
-        close = IconButton(self._theme, "x", tr("Close details"), small=True)
-        close.clicked.connect(self.close_requested)
-        line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self._close = IconButton(self._theme, "x", tr("Close details"), small=True)
+        self._close.clicked.connect(self.close_requested)
+        line.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         return line

@@ -494,6 +494,21 @@ async def test_a_running_server_with_another_command_line_is_started_anew(parts:
     assert parts.heard.of(*SIX) == UP + DOWN + UP
 
 
+async def test_a_running_server_whose_settings_change_is_shown_as_restarting_and_not_as_sleeping(
+    parts: HubParts, program: ScriptedServer
+) -> None:
+    await started(parts)
+    parts.heard.all.clear()
+    program.may_end.clear()
+    await change(parts, args=["--verbose"])
+    await program.closing.wait()
+    assert parts.servers.get("s").shown_state is ServerState.RESTARTING
+    program.may_end.set()
+    await parts.heard.event(ServerStarted)
+    assert ServerState.ON_DEMAND not in states(parts)
+    assert parts.servers.get("s").restarts == 0
+
+
 async def test_of_two_changes_in_a_row_the_last_one_runs_and_only_once(parts: HubParts, program: ScriptedServer) -> None:
     await started(parts)
     program.may_end.clear()

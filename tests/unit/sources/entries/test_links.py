@@ -162,7 +162,7 @@ def test_what_is_dangerous_is_said(entry: dict[str, object], warning: str) -> No
 
 def test_an_entry_that_cannot_be_used_has_no_further_warnings() -> None:
     assert one("tooltray://install?name=x&config=" + b64({"command": "npx", "isolation": "none"})).warnings == ()
-    assert one("npx -y some-server").warnings == ()
+    assert one("npx -y some-server@1.0").warnings == ()
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a\u202eb", "a\x00b", "a\nb", "x" * 300, "‮"])

@@ -161,7 +161,7 @@ def test_what_of_a_sign_in_or_of_a_clients_command_has_no_effect_is_warned_of() 
     (server,) = parse_pasted('{"url": "https://a.example/mcp", "oauth": {"clientId": "c", "callbackPort": 80, "xaa": true}}')
     assert server.warnings == ("these members of its entry have no effect here: oauth.xaa",)
     for line in (
-        "gemini mcp add -s user --timeout 5000 --exclude-tools c far npx x",
+        "gemini mcp add -s user --timeout 5000 --exclude-tools c far npx x@1.0",
         "claude mcp add --timeout 5000 --exclude-tools=c far https://a.example/mcp",
         """x mcp add --timeout 5000 --exclude-tools c far '{"command": "npx"}'""",
     ):

@@ -126,7 +126,8 @@ def test_a_program_is_called_by_the_word_that_tells_most(words: list[str], name:
         ("https://notes.example.org/mcp", "example"),
         ("https://mcp.notes.com/", "notes"),
         ("https://www.api.mcp", "www"),
-        ("http://me:pw@127.0.0.1:8080/mcp", "127"),
+        ("http://me:pw@127.0.0.1:8080/mcp", "localhost"),
+        ("http://192.168.1.20:8080/mcp", "192.168.1.20"),
         ("http://localhost:8080", "localhost"),
     ],
 )
@@ -151,7 +152,26 @@ def test_what_is_downloaded_and_run_is_said(line: str) -> None:
 
 
 def test_a_plain_server_is_warned_of_with_nothing() -> None:
-    assert warnings("mcp-server-time", command="uvx") == []
+    assert warnings("mcp-server-time==1.2.3", command="uvx") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "package", "is_pinned"),
+    [
+        ("npx", "@scope/server", False),
+        ("npx", "@scope/server@latest", False),
+        ("/usr/bin/npx", "@scope/server@1.2.3", True),
+        ("uvx", "server", False),
+        ("uvx", "server==1.2.3", True),
+        ("docker", "image", False),
+        ("docker", "image:1.2", True),
+        ("node", "server.js", True),
+    ],
+)
+def test_a_package_without_a_version_is_said_as_it_is_of_the_registry_s(command: str, package: str, is_pinned: bool) -> None:
+    words = ["run", "-i"] if command == "docker" else ["-y"] if command.endswith("npx") else []
+    said = "its version is not pinned: each start takes the newest one there is" in warnings(*words, package, command=command)
+    assert said is not is_pinned
 
 
 def test_an_entry_that_cannot_be_added_is_warned_of_all_the_same() -> None:
