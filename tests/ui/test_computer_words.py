@@ -21,9 +21,9 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
         return ClientScan(clients)
 
     assert scan_title(scan(CLAUDE)) == "Found Claude Code."
-    assert scan_title(scan(CLAUDE, CURSOR)) == "Found Claude Code and Cursor. Cursor is connected."
-    assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Found Claude Code, Cursor and Codex. Cursor and Codex are connected."
-    assert scan_title(SCAN) == "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more. Cursor and Codex are connected."
+    assert scan_title(scan(CLAUDE, CURSOR)) == "Found Claude Code and Cursor. Cursor is set up."
+    assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Found Claude Code, Cursor and Codex. Cursor and Codex are set up."
+    assert scan_title(SCAN) == "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more. Cursor and Codex are set up."
     assert scan_title(scan(WARP)) == "No supported AI client found on this computer."
 
 

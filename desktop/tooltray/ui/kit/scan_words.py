@@ -24,18 +24,18 @@ def here(scan: ClientScan) -> list[AiClient]:
 
 
 def scan_title(scan: ClientScan) -> str:
-    """Returns which clients were found, and which of them are connected already, as sentences."""
+    """Returns which clients were found, and which of them have our entry already, as sentences."""
     names = [client.name for client in here(scan)]
     if not names:
         return tr("No supported AI client found on this computer.")
     found = tr("Found {name}.", name=names[0]) if len(names) == 1 else tr("Found {names}.", names=names_in_a_row(names))
-    return in_a_row(found, _connected_text([client.name for client in here(scan) if client.connection in ("connected", "outdated")]))
+    return in_a_row(found, _set_up_text([client.name for client in here(scan) if client.connection in ("connected", "outdated")]))
 
 
-def _connected_text(names: Sequence[str]) -> str:
+def _set_up_text(names: Sequence[str]) -> str:
     if len(names) < 2:
-        return tr("{name} is connected.", name=names[0]) if names else ""
-    return tr("{names} are connected.", names=names_in_a_row(names))
+        return tr("{name} is set up.", name=names[0]) if names else ""
+    return tr("{names} are set up.", names=names_in_a_row(names))
 
 
 def scan_text(scan: ClientScan) -> str:
