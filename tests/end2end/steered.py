@@ -114,7 +114,19 @@ def add_featured(world: World, name: str, era: str = "both", **fields: Any) -> N
 def signal_server(world: World, name: str, number: int) -> None:
     """Sends a signal to every running copy of a server."""
     for pid in world.servers()[name]["pids"]:
-        os.kill(pid, number)
+        send_signal(pid, number)
+
+
+def send_signal(pid: int, number: int) -> None:
+    """Sends a signal, and waits until the process has taken it: of two that wait, Linux runs the handler of the later one first."""
+    os.kill(pid, number)
+    wait_until(lambda: not _pending(pid) >> (number - 1) & 1, "the process to take the signal")
+
+
+def _pending(pid: int) -> int:
+    """Returns the signals that a process has not taken, a bit for each (proc(5), ShdPnd)."""
+    status = Path("/proc", str(pid), "status").read_text()
+    return int(re.search(r"^ShdPnd:\s*([0-9a-f]+)$", status, re.MULTILINE)[1], 16)  # type: ignore[index]
 
 
 def start_and_wait(world: World) -> None:

@@ -4,12 +4,11 @@ One hub for all tests here, and six ways to a server: by the names of all server
 What is special about the eras stands in test_protocol_eras.
 """
 
-import os
 import signal
 
 import pytest
 from tests.end2end.processes import new_world, wait_until
-from tests.end2end.steered import Refused, SteeredClient, add_featured, signal_server, start_and_wait, text_of
+from tests.end2end.steered import Refused, SteeredClient, add_featured, send_signal, signal_server, start_and_wait, text_of
 
 WAYS = {
     "legacy, all servers": ("legacy", "left", []),
@@ -146,10 +145,10 @@ def test_tools_that_a_server_adds_for_the_clients_of_one_era_are_listed_and_call
     client = SteeredClient(hub, mode, "--server", "left")
     client.do("watch")
     pid = client.told("about")["pid"]  # a copy for each era runs
-    os.kill(pid, signal.SIGUSR1)
+    send_signal(pid, signal.SIGUSR1)
     client.wait_until("tools", lambda listed: "left-newcomer" in listed)
     assert client.call("left-newcomer") == "left-newcomer done"
-    os.kill(pid, signal.SIGUSR2)
+    send_signal(pid, signal.SIGUSR2)
     client.wait_until("tools", lambda listed: "left-newcomer" not in listed)
     client.end()
 

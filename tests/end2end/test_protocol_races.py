@@ -1,13 +1,12 @@
 """Many at once, and changes at the worst moment."""
 
 import json
-import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.end2end.processes import wait_until
-from tests.end2end.steered import SteeredClient, add_featured, start_and_wait
+from tests.end2end.steered import SteeredClient, add_featured, send_signal, start_and_wait
 
 SESSIONS = 100
 LISTERS, CHANGES = 4, 8
@@ -64,7 +63,7 @@ def test_lists_that_change_while_they_are_listed_are_always_whole(world):
         try:
             for number, expected in [(signal.SIGUSR1, with_newcomer), (signal.SIGUSR2, without)] * CHANGES:
                 for pid in pids:
-                    os.kill(pid, number)
+                    send_signal(pid, number)
                 watcher.wait_until("tools", lambda listed, expected=expected: listed == expected)
         finally:
             is_over.set()
