@@ -70,7 +70,7 @@ def test_one_life_of_a_desktop_by_its_icon(world: World, display: XDisplay, pane
     wait_until(lambda: "habits · Stopped by you" in texts(panel), "the menu to follow")
     panel.choose("habits", "Start")
     wait_until(lambda: "habits · Connected" in texts(panel), "the server to run again")
-    panel.choose("Pause all servers", "For an hour")
+    panel.choose("Pause all servers", "Pause for an hour")
     wait_until(lambda: "Paused until " in panel.tooltip(), "the tooltip to follow")
     wait_until(lambda: panel.icon() != well, "the icon to change its shape")
     wait_until(lambda: "Resume all servers" in texts(panel), "the menu to follow")
