@@ -62,7 +62,11 @@ def faults(window: QWidget) -> Iterator[str]:
 
 def has_neighbour(button: QAbstractButton) -> bool:
     """Whether Tab comes to another one of its row, from where arrows go on."""
-    return button.group() is not None and any(takes_tab(each) for each in button.group().buttons())
+    if button.group() is not None:
+        return any(takes_tab(each) for each in button.group().buttons())
+    parent = button.parentWidget()
+    others = parent.findChildren(QAbstractButton) if button.autoExclusive() and parent else ()
+    return any(each.autoExclusive() and takes_tab(each) for each in others)
 
 
 def is_on_a_card(button: QAbstractButton) -> bool:

@@ -227,7 +227,8 @@ async def test_what_showing_tools_on_demand_would_save_is_said_and_done(theme: T
         desk.engine.client_modes = [listing]
         desk.engine.costs = ToolCosts("o200k", 91_190, 1_300, (replace(of[0], shown_tokens=110), *of[1:]))
         desk.engine.tell(server("big", is_lazy=True))
-        await until(lambda: "Tool listing: compact for 1 of 3 servers · 1,300 of 91,190 tokens" in words(desk.page))
+        shown = "Default listing: compact for 1 of 3 servers · 1,300 of 91,190 tokens unless listed in full"
+        await until(lambda: shown in words(desk.page))
         assert (advice.isVisible(), advice.text()) == (True, "Save 790 tokens…")
         await undo(desk, "The tool listing of big is compact")
         await desk.asked("set_lazy_load", None, "big")
