@@ -46,8 +46,9 @@ def test_a_session_belongs_to_its_kind_by_that_by_name_or_by_pattern_else_to_a_r
 
 def test_kinds_that_are_neither_installed_nor_seen_nor_chosen_for_are_no_rows(app: QApplication) -> None:
     kinds = [CLAUDE, replace(QWEN, is_seen=True), replace(CLAUDE, client="x", title="X", flow_guard=False)]
+    kinds.append(replace(CLAUDE, client="y", title="Y", csv_tables=False))
     here, others = client_rows(kinds, [], None)
-    assert ([row.name for row in here], others) == (["Qwen Code", "X"], [])
+    assert ([row.name for row in here], others) == (["Qwen Code", "X", "Y"], [])
     assert all(row.uses_tooltray for row in here)
 
 

@@ -540,6 +540,23 @@ async def test_how_much_of_a_result_a_client_gets_is_written_and_saved(theme: Th
         await desk.asked("set_result_limit", None, None, None, "claude-code")
 
 
+async def test_the_form_of_tables_is_chosen_for_a_client(theme: Theme) -> None:
+    fake = engine()
+    fake.client_modes[0] = replace(KINDS[0], csv_tables=False)
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        assert choice(shown, "Tables in results").chosen == "false"
+        await picked(shown, "Tables in results", "true")
+        await desk.asked("set_csv_tables", True, None, None, "claude-code")
+        assert choice(shown, "Tables in results").chosen == "false"  # the hub has not changed it
+        fake.client_modes[0] = KINDS[0]
+        await picked(shown, "Tables in results", "")
+        await desk.asked("set_csv_tables", None, None, None, "claude-code")
+        await until(lambda: choice(shown, "Tables in results").chosen == "" and not len(desk.tasks))
+        await picked(await pane(desk, "Cursor"), "Tables in results", "false")
+        await desk.asked("set_csv_tables", False, None, None, KINDS[1].client)
+
+
 # defaults
 
 

@@ -201,3 +201,37 @@ async def test_how_much_of_a_result_is_given_at_once_is_saved_where_it_changes(t
             ("set_result_limit", 500, "files", "read_file", None),
             ("set_result_limit", None, "files", "read_file", None),
         ]
+
+
+@pytest.mark.parametrize(
+    ("kept", "shown", "chosen", "enabled"), [(None, "", "true", True), (True, "true", "false", False), (False, "false", "", None)]
+)
+async def test_the_form_of_tables_is_saved_where_it_changes(
+    kept: bool | None, shown: str, chosen: str, enabled: bool | None, theme: Theme
+) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk, read_file={"csvTables": kept})
+        tables = table_choice(panel)
+        assert tables.chosen == shown
+        control(panel, "Save").click()
+        await until(lambda: desk.window.sheet is None)
+        assert "set_csv_tables" not in [name for name, *_ in desk.engine.calls]
+        panel = await opened(desk, read_file={"csvTables": kept})
+        table_choice(panel).choose(chosen)
+        control(panel, "Try it").click()
+        await until(lambda: "Save your changes first." in words(desk.window))
+        control(panel, "Save").click()
+        await desk.asked("set_csv_tables", enabled, "files", "read_file", None)
+
+
+async def test_the_server_s_own_is_also_the_form_of_tables_and_odd_settings_do_no_harm(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk, read_file={"csvTables": True})
+        control(panel, "Back to the server's own").click()
+        await desk.asked("set_csv_tables", None, "files", "read_file", None)
+        await until(lambda: desk.window.sheet is None)
+        assert table_choice(await opened(desk, read_file={"csvTables": "yes"})).chosen == ""
+
+
+def table_choice(panel: ToolWordsSheet) -> Choice:
+    return next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith("Tables in results"))

@@ -18,6 +18,7 @@ from tooltray.ui.clients.client_rows import ClientRow
 from tooltray.ui.clients.client_table import profile_options
 from tooltray.ui.figures import moment, since
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.table_forms import TABLE_FORMS, form_of, form_options
 from tooltray.ui.origins import folder_name, visible_path
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.theme import Theme
@@ -90,6 +91,10 @@ class ClientPane(DetailsPane):
         listing = Label(theme, tr("Tool listing"), "caption", "secondary")
         self.add_section(tr("What it sees"), self._cost, self._meter, listing, self._modes, self._shown)
         self.add_section(tr("Largest result"), self._limit)
+        self._tables = Choice(theme, form_options(tr("Default (servers and tools)")), name=tr("Tables in results"))
+        self._tables.chosen_changed.connect(self._on_tables)
+        text = tr("CSV needs fewer tokens. Tools with an output schema keep JSON, and so do servers and tools that are set to JSON.")
+        self.add_section(tr("Tables in results"), self._tables, Label(theme, text, "caption", "muted", wrap=True))
 
     def _draw_choices(self, kind: ClientModeSnapshot) -> None:
         client = self.client
@@ -99,6 +104,7 @@ class ClientPane(DetailsPane):
         self._profile_note.setVisible(kind.profile in self._page.profiles_of_some)
         self._approval.set_kind(kind)
         self._limit.set_kind(kind)
+        self._tables.choose(form_of(kind.csv_tables))
         self._cost.setText(said.context_text(client))
         self._meter.set_share(client.share)
         self._cost.setVisible(client.tokens is not None)
@@ -115,6 +121,12 @@ class ClientPane(DetailsPane):
         if self._kind is not None:
             self._draw()  # as it is, until it is another one
             self._page.run(self._page.hub.views.set_client_mode(self._kind.client, chosen), then=self._page.read)
+
+    def _on_tables(self, chosen: str) -> None:
+        if self._kind is not None:
+            self._draw()  # as it is, until it is another one
+            change = self._page.hub.views.set_csv_tables(enabled=TABLE_FORMS[chosen], client=self._kind.client)
+            self._page.run(change, then=self._page.read)
 
     def _draw(self) -> None:
         client, theme = self.client, self._theme

@@ -94,7 +94,7 @@ def client_title(client: ClientModeSnapshot) -> str:
 
 def has_own_choices(kind: ClientModeSnapshot) -> bool:
     """Returns whether something was chosen for this kind of client."""
-    chosen = (kind.auto_approve, kind.result_limit, kind.call_rules, kind.flow_guard)
+    chosen = (kind.auto_approve, kind.result_limit, kind.call_rules, kind.flow_guard, kind.csv_tables)
     return bool(kind.mode or kind.profile) or any(each is not None for each in chosen)
 
 

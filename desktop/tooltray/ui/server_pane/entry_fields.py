@@ -10,6 +10,7 @@ import msgspec
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.ui.i18n import say
+from tooltray.ui.kit.table_forms import FORM_TITLES
 
 Kind = Literal["text", "lines", "pairs", "number", "choice", "switch", "json"]
 Choices = tuple[tuple[str, Phrase], ...]
@@ -60,7 +61,7 @@ TRANSPORTS: Choices = (
 ERAS: Choices = (("", AUTOMATIC), ('"legacy"', Phrase("Legacy, up to 2025-11-25")), ('"modern"', Phrase("Modern, from 2026-07-28")))
 ISOLATIONS: Choices = (("", Phrase("One for all AI clients")), ('"session"', Phrase("One for each AI client")))
 LISTINGS: Choices = (("", DEFAULT), ("true", Phrase("Compact")), ("false", Phrase("Full")))
-TABLES: Choices = (("", DEFAULT), ("true", Phrase("CSV, where it is smaller")), ("false", Phrase("JSON")))
+TABLES: Choices = (("", DEFAULT), *FORM_TITLES)
 FILTERS: Choices = (
     ("", Phrase("All tools")),
     ('"allow"', Phrase("Only those in the list")),

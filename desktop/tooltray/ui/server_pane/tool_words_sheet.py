@@ -1,7 +1,7 @@
 """The sheet of one tool in a server's list: whether it asks, the way to try it, and how AI clients see it: name, description, title, hints,
-icon, and the largest result. Settings without a field here (several icons, their sizes) stay unless their field is changed."""
+icon, and the size and form of results. Settings without a field here (several icons, their sizes) stay unless their field is changed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -13,6 +13,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import TryTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.kit.table_forms import TABLE_FORMS, form_of, form_options
 from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tool_rows import approval, rows_of, why_so
@@ -65,7 +66,7 @@ class ToolWordsSheet(SheetView):
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._reset = Button(theme, tr("Back to the server's own"), "ghost", "undo")
         self._reset.setEnabled(False)
-        self._reset.clicked.connect(lambda: self.run(self._store({}, None)))
+        self._reset.clicked.connect(lambda: self.run(self._store({}, None, None)))
         self.buttons.addWidget(self._reset)
         self.buttons.addStretch(1)
         self.add_button(tr("Cancel"), self.leave)
@@ -109,11 +110,13 @@ class ToolWordsSheet(SheetView):
         self._reset.setEnabled(bool(kept))
         self._on_changed()
 
-    async def _store(self, override: JsonMapping, limit: int | None) -> None:
+    async def _store(self, override: JsonMapping, limit: int | None, csv_tables: bool | None) -> None:
         server, tool = self._tool.server, self._tool.original_name
         await self.hub.views.set_tool_override(server, tool, *[override.get(word) for word in WORDS])
         if limit != self._hints.kept_limit:
             await self.hub.views.set_result_limit(tokens=limit, server=server, tool=tool)
+        if csv_tables is not self._hints.kept_csv_tables:
+            await self.hub.views.set_csv_tables(enabled=csv_tables, server=server, tool=tool)
         self._list_tools(server)
         self.close_requested.emit()
 
@@ -129,10 +132,10 @@ class ToolWordsSheet(SheetView):
 
     def _on_save(self) -> None:
         if self._save.isEnabled():
-            self.run(self._store(self._written(), self._hints.limit))
+            self.run(self._store(self._written(), self._hints.limit, self._hints.csv_tables))
 
     def _on_try(self) -> None:
-        if self._kept is not None and (self._written() != self._first or self._hints.limit != self._hints.kept_limit):
+        if self._kept is not None and (self._written() != self._first or self._hints.has_other_results):
             self.context.say(tr("Save your changes first."))
             return
         self.close_requested.emit()
@@ -144,7 +147,7 @@ class ToolWordsSheet(SheetView):
 
 
 class ToolHints(QWidget):
-    """Fields for a tool's title, hints, icon and result; an empty field keeps the server's own value. `changed`: the limit was edited."""
+    """Fields for a tool's title, hints, icon and results; an empty field keeps the server's own value. `changed`: the limit was edited."""
 
     changed = Signal()
 
@@ -154,11 +157,12 @@ class ToolHints(QWidget):
         self._lines = column(self, spacing=12)
         self._kept: Mapping[str, object] = {}
         self._title = self._field(tr("Title for AI clients"), LONGEST_TITLE)
+        answers = [("", tr("Default (from the server)")), ("yes", tr("Yes")), ("no", tr("No"))]
         self._hints = {
-            "readOnlyHint": self._choice(tr("Only reads")),
-            "destructiveHint": self._choice(tr("May destroy")),
-            "idempotentHint": self._choice(tr("Does nothing more when called again")),
-            "openWorldHint": self._choice(tr("Reaches beyond the server's own data")),
+            "readOnlyHint": self._choice(tr("Only reads"), answers),
+            "destructiveHint": self._choice(tr("May destroy"), answers),
+            "idempotentHint": self._choice(tr("Does nothing more when called again"), answers),
+            "openWorldHint": self._choice(tr("Reaches beyond the server's own data"), answers),
         }
         note = tr("Hints are for AI clients. Here, a stricter hint makes the tool ask; no hint makes it run without asking.")
         self._lines.addWidget(Label(theme, note, "caption", "muted", wrap=True))
@@ -170,6 +174,9 @@ class ToolHints(QWidget):
         self._limit.textChanged.connect(self.changed)
         text = tr("In tokens, at least 500. The client reads the rest page by page, with read_result.")
         self._lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        self._tables = self._choice(tr("Tables in results"), form_options(tr("As set for its server")))
+        text = tr("CSV needs fewer tokens. Tools with an output schema keep JSON, and AI clients that are set to JSON get JSON.")
+        self._lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
 
     def set_override(self, override: Mapping[str, object]) -> None:
         """Shows the values in the settings."""
@@ -180,6 +187,7 @@ class ToolHints(QWidget):
             value = given.get(hint)
             choice.choose(next((word for word, each in _VALUES.items() if each is value), ""))
         self._limit.setText("" if self.kept_limit is None else str(self.kept_limit))
+        self._tables.choose(form_of(self.kept_csv_tables))
         self._icon.setText(self._kept_icon)
         self._icon.setCursorPosition(0)  # an address is told by its beginning
 
@@ -208,6 +216,22 @@ class ToolHints(QWidget):
         return kept if isinstance(kept, int) else None
 
     @property
+    def csv_tables(self) -> bool | None:
+        """Whether tables in results are given as CSV; None: as set for the server."""
+        return TABLE_FORMS[self._tables.chosen]
+
+    @property
+    def kept_csv_tables(self) -> bool | None:
+        """The choice in the settings."""
+        kept = self._kept.get("csvTables")
+        return kept if isinstance(kept, bool) else None
+
+    @property
+    def has_other_results(self) -> bool:
+        """Whether the largest result or the form of tables is another one than in the settings."""
+        return self.limit != self.kept_limit or self.csv_tables is not self.kept_csv_tables
+
+    @property
     def can_be_saved(self) -> bool:
         """Whether the settings accept the values."""
         return self.limit is None or LEAST_TOKENS <= self.limit <= MOST_TOKENS
@@ -223,8 +247,8 @@ class ToolHints(QWidget):
         self._lines.addWidget(line)
         return line
 
-    def _choice(self, title: str) -> Choice:
-        choice = Choice(self._theme, [("", tr("Default (from the server)")), ("yes", tr("Yes")), ("no", tr("No"))], name=title)
+    def _choice(self, title: str, options: Sequence[tuple[str, str]]) -> Choice:
+        choice = Choice(self._theme, options, name=title)
         choice.setFixedWidth(CHOICE_WIDTH)
         line = row(spacing=12)
         line.addWidget(Label(self._theme, title, "label", wrap=True), 1)

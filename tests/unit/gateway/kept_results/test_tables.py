@@ -209,6 +209,8 @@ ON, OFF = {"csvTables": True}, {"csvTables": False}
         (ON, OFF, {}, False),
         (OFF, {}, ON, False),
         (ON, {}, OFF, False),
+        ({}, ON, OFF, False),
+        ({}, OFF, ON, False),
     ],
 )
 async def test_it_is_never_chosen_by_default_and_never_against_a_choice(
