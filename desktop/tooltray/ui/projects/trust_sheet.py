@@ -165,12 +165,15 @@ class TrustSheet(SheetView):
         requests: of one project, at least one.
         read: reads what the page shows of files and requests.
         guard_ms: how long it takes no approval after each change.
+        title: in place of the question whether the servers are allowed.
     """
 
-    def __init__(self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, guard_ms: int = GUARD_MS) -> None:
-        super().__init__(context, trust_title(requests[0].project), WIDTH)
+    def __init__(
+        self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, guard_ms: int = GUARD_MS, title: str = ""
+    ) -> None:
+        super().__init__(context, title or trust_title(requests[0].project), WIDTH)
         theme, self._read = context.theme, read
-        self._project, self._file = requests[0].project, requests[0].file
+        self._project, self._file = (requests[0].project, requests[0].file) if requests else ("", "")
         self._is_busy = False
         self._entries: dict[str, TrustEntry] = {}
         self._guard = QTimer(self, singleShot=True, interval=guard_ms)
@@ -182,10 +185,11 @@ class TrustSheet(SheetView):
         if self._project:
             look = Button(theme, tr("Open the file"), "ghost", "external")
             look.clicked.connect(lambda: context.wishes.file_requested.emit(self._file))
-        else:
-            look = Button(theme, tr("Refuse"), "ghost", "trash")
-            look.clicked.connect(self._on_refuse)
-        self.buttons.addWidget(look)
+            self.buttons.addWidget(look)
+        elif requests:
+            refuse = Button(theme, tr("Refuse"), "ghost", "trash")
+            refuse.clicked.connect(self._on_refuse)
+            self.buttons.addWidget(refuse)
         self.buttons.addStretch(1)
         later = Button(theme, tr("Not now"), heeds_enter=False)
         later.clicked.connect(self.close_requested)
@@ -222,7 +226,7 @@ class TrustSheet(SheetView):
             self._begin_guard()
 
     def _show(self, requests: Sequence[TrustRequest]) -> None:
-        self._text.setText(trust_text(requests))
+        self._text.setText(self._head(requests))
         before, self._entries = self._entries, {}
         for place, request in enumerate(requests[:MOST_ENTRIES]):
             known = before.get(request.entry)
@@ -230,7 +234,7 @@ class TrustSheet(SheetView):
                 self._entries[request.entry] = before.pop(request.entry)
                 continue
             is_changed = known is not None and is_another(request, known.request)
-            is_on = len(requests) == 1 and not needs_care(request) if known is None else known.is_on and not is_changed
+            is_on = self._is_on_at_first(requests) if known is None else known.is_on and not is_changed
             entry = TrustEntry(self._theme, request, self._draw, is_on=is_on, is_changed=is_changed)
             self._entries[request.entry] = entry
             self.body.insertWidget(1 + place, entry)  # below what is asked
@@ -245,6 +249,14 @@ class TrustSheet(SheetView):
     def _begin_guard(self) -> None:
         self._guard.start()
         self._draw()
+
+    def _is_on_at_first(self, requests: Sequence[TrustRequest]) -> bool:
+        """Returns whether entries are switched on at first: only one that is the whole question."""
+        return len(requests) == 1 and not needs_care(requests[0])
+
+    def _head(self, requests: Sequence[TrustRequest]) -> str:
+        """Returns the text above the entries."""
+        return trust_text(requests)
 
     @property
     def _wanted(self) -> dict[str, str]:
