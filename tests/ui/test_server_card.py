@@ -17,7 +17,9 @@ from tests.fakes.server_snapshots import BUILTIN, server, tool
 from tests.ui.seen import cells, control, drawn, words
 
 from tooltray.foundation.errors import SECRETS_UNREACHABLE, Problem, TooltrayError
+from tooltray.foundation.snapshots.approvals import ToolPermission
 from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
+from tooltray.ui.approval.permission_words import ToolRow, applies_now
 from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
@@ -454,6 +456,14 @@ def test_tools_that_ask_say_so(theme: Theme) -> None:
     table = ToolTable(theme, "a")
     table.set_tools([tool("delete", "a", category="write", is_approved=False), tool("write", "a", category="write"), tool("read", "a")])
     assert [cells(table.table, row)[1] for row in range(3)] == ["Asks first", "Writes", "Reads"]
+
+
+def test_tools_that_ask_say_what_applies_now_as_access_does(theme: Theme) -> None:
+    table = ToolTable(theme, "a")
+    table.set_tools([tool("delete", "a", category="write", is_approved=False)])
+    by_rule = ToolRow("a", ToolPermission("delete", "write", "default", False, "", call_rules=("delete, where x is 1",)), True)
+    table.set_approvals({by_rule.key: by_rule})
+    assert cells(table.table, 0)[1] == applies_now(by_rule)[0] == "Asks, except by a rule"
 
 
 def test_the_pointer_lights_the_whole_row(theme: Theme) -> None:
