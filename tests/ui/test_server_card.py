@@ -254,6 +254,18 @@ def test_a_card_is_equally_high_in_every_state(make_card: MakeCard, wishes: Serv
     assert card.minimumHeight() == card.maximumHeight() == HEIGHT
 
 
+def test_what_is_wrong_has_two_lines_and_all_of_it_is_in_the_tooltip(make_card: MakeCard, theme: Theme) -> None:
+    long = "Looked in " + ", ".join(f"/usr/local/lib/node-{number}/bin" for number in range(20))
+    card = make_card(server("a", ServerState.ERROR, problem=Problem("command not found", long)))
+    card.grab()
+    assert card.height() == HEIGHT + theme.line("caption")
+    detail = next(each for each in card.findChildren(QLabel) if "Looked in" in each.text())
+    assert len(detail.text().split("\n")) == 2
+    assert "node-19" in "".join(detail.toolTip().split())
+    card.set_server(server("a"))
+    assert card.height() == HEIGHT
+
+
 def test_a_card_changes_its_words_with_its_server(make_card: MakeCard, wishes: ServerWishes) -> None:
     card = make_card(server("a", calls_today=3, p50_ms=8.2))
     assert drawn(card).splitlines()[1:] == ["Connected", "3 calls today · 8 ms"]
