@@ -3,13 +3,14 @@
 An approval covers what is shown: it carries the digests of the visible entries, and an entry that changes meanwhile is switched off again.
 For a moment after it is shown, and after each change, the sheet takes no approval; "Not now" has the focus, and Enter grants nothing."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.ui.confinement_words import in_full, in_short
 from tooltray.ui.i18n import tr
@@ -26,6 +27,7 @@ from tooltray.ui.projects.file_words import (
     trust_text,
     trust_title,
     unasked,
+    unseen_by,
     variable_lines,
 )
 from tooltray.ui.theme import Theme
@@ -182,6 +184,9 @@ class TrustSheet(SheetView):
         self.body.addWidget(self._text)
         self._more = Label(theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._more)
+        self._unseen = Label(theme, "", "caption", "warning", wrap=True)
+        self._unseen.hide()
+        self.body.addWidget(self._unseen)
         if self._project:
             look = Button(theme, tr("Open the file"), "ghost", "external")
             look.clicked.connect(lambda: context.wishes.file_requested.emit(self._file))
@@ -208,6 +213,16 @@ class TrustSheet(SheetView):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._begin_guard()
+        self.run(self._read_profiles())
+
+    async def _read_profiles(self) -> None:
+        """Shows which AI clients will not see the servers because of their profiles."""
+        views = self.hub.views
+        with contextlib.suppress(TooltrayError):  # what is asked here is more important
+            found = await views.get_profiles(), await views.get_client_modes(), await views.get_sessions()
+            text = unseen_by(self._project, self._entries, *found)
+            self._unseen.setText(text)
+            self._unseen.setVisible(bool(text))
 
     def set_requests(self, requests: Sequence[TrustRequest]) -> None:
         """Shows what waits now; closes if nothing of this project waits."""
