@@ -196,7 +196,8 @@ class EntryDetails(DetailsPane):
         self.body.addSpacing(14)
         lines = [row(spacing=8), row(spacing=8)]
         if entry.kind == "call" and entry.published:
-            repeat = Button(self._theme, tr("Repeat…") if self._arguments() else tr("Try this tool"), icon="refresh")
+            words, icon = (tr("Repeat…"), "refresh") if self._arguments() else (tr("Try this tool"), "tools")
+            repeat = Button(self._theme, words, icon=icon)
             repeat.clicked.connect(self._on_repeat)
             lines[0].addWidget(repeat)
         if entry.server:
