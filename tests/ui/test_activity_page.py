@@ -408,7 +408,7 @@ async def test_a_call_opened_shows_the_change_that_the_user_was_shown_and_its_ta
     path = "/srv/" + "folder/" * 80 + "a.md"
     made = entry(1, published="fs_write_file", touched=path, has_contents=True)
     bare = replace(made, id=2, has_contents=False)
-    async with Desk(engine([made, bare, replace(bare, id=3)]), theme) as desk:
+    async with Desk(engine([made, bare, *(replace(bare, id=number) for number in (3, 4, 5))]), theme) as desk:
         shown = ActivityDetails(made, ActivityTimes(), arguments="{}", result="{}", allowed_by="person", diff=("-old", "+new"))
         written(desk).details[1] = shown
         details = await details_of(desk, 1)
@@ -423,6 +423,14 @@ async def test_a_call_opened_shows_the_change_that_the_user_was_shown_and_its_ta
         written(desk).details[3] = replace(shown, arguments="", result="", entry=replace(bare, id=3))
         details = await details_of(desk, 3)
         assert "Not recorded, but for the change that you were shown" in words(details)
+        for number, kept in ((4, "{}"), (5, "")):  # of a try, before which nothing was shown
+            tried = replace(shown, arguments=kept, result=kept, allowed_by="try", entry=replace(bare, id=number))
+            written(desk).details[number] = tried
+            details = await details_of(desk, number)
+            change = details.findChild(DiffView)
+            assert isinstance(change, DiffView)
+            assert change.accessibleName() == "The change to the file"
+            assert "you were shown" not in words(details)
         assert details.findChild(DiffView)
 
 

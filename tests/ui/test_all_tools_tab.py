@@ -21,6 +21,7 @@ from tooltray.foundation.events import GrantsChanged, ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.servers import AccessSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
 from tooltray.ui.approval.tool_approval import ToolSheet
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenTool, Servers, ToolsOf
@@ -322,6 +323,20 @@ async def test_what_was_allowed_for_a_time_is_in_the_line_and_the_pane(
         desk.engine.bus.publish(GrantsChanged())
         await until(lambda: cells(tab.table, 1)[GOES] == "Asks first")
         await until(lambda: "It can change things, so you are asked first." in words(details))
+
+
+async def test_a_tool_that_a_rule_lets_run_is_said_so_where_access_says_it(theme: Theme) -> None:
+    rules = ("write, where path is x; no other arguments",)
+    write = ToolPermission("write", "write", "default", False, "It changes things", call_rules=rules)
+    fake = ToolsInMemory([server("files", access=AccessSnapshot("careful", (), "reads", has_call_rules=True))], TOOLS)
+    fake.permissions = [ServerPermissions("files", (), tools=(write,))]
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        await until(lambda: cells(tab.table, 1)[GOES] == "Asks, except by a rule")
+        details = await detailed(desk, "write")
+        await until(lambda: "Runs without asking: write, where path is x; no other arguments" in words(details))
+        sheet = await asked_about(desk, tab, 1)
+        assert "Asks, except by a rule" in [each.accessibleName() for each in sheet.findChildren(Chip)]
 
 
 async def test_a_tool_of_a_server_is_tried_with_two_presses(theme: Theme) -> None:

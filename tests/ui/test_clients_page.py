@@ -316,6 +316,22 @@ async def test_a_profile_of_some_servers_says_that_later_ones_are_not_in_it(them
         assert ("A server that is allowed later, such as a project's" in words(shown)) is is_said
 
 
+async def test_a_session_names_the_servers_of_its_project_that_its_profile_leaves_out(theme: Theme) -> None:
+    project = SessionProject("/p", "p", "folder")
+    fake = engine((replace(FIRST, profile="web", project=project),))
+    fake.profiles = [ProfileSnapshot("web", ("a",), {})]
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        assert "not in its profile" not in words(shown)
+        fake.tell(server("db", origin="project", project="/p"))
+        fake.tell(server("far", origin="project", project="/other"))
+        fake.bus.publish(SessionListChanged())
+        await until(lambda: "It does not see db of this project: not in its profile web." in words(shown))
+        fake.profiles = [ProfileSnapshot("web", ("a", "db"), {})]
+        fake.bus.publish(SessionListChanged())
+        await until(lambda: "not in its profile" not in words(shown))
+
+
 async def test_a_client_s_own_profile_is_changed_when_its_tools_are_chosen_again(theme: Theme) -> None:
     fake = engine()
     fake.profiles.append(ProfileSnapshot("Cursor's tools", ("a",), {}))

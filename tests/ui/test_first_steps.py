@@ -68,6 +68,20 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         assert fake.settings == {"window": {}}
 
 
+async def test_the_words_of_the_next_step_act_as_its_button_does_and_those_of_others_do_not(theme: Theme) -> None:
+    fake = Beginner([server("time")])
+    fake.settings = {"window": {"firstSteps": True}}
+    async with Desk(fake, theme) as desk:
+        steps = desk.page.steps
+        await until(lambda: steps.isVisible() and steps.steps.server)
+        titles = {label.text(): label for label in steps.findChildren(QLabel) if label.isVisible()}
+        for other in ("Add a server", "Make the first call"):
+            QTest.mouseClick(titles[other], Qt.MouseButton.LeftButton)
+        assert desk.page.isVisible()
+        QTest.mouseClick(titles["Connect an AI client"], Qt.MouseButton.LeftButton)
+        assert desk.clients.isVisible()
+
+
 async def test_a_connected_client_has_its_name_and_its_first_call_counts_before_the_journal_has_it(theme: Theme) -> None:
     fake = Beginner([server("time")])
     fake.settings = {"window": {"firstSteps": True}}

@@ -66,6 +66,29 @@ def test_a_text_that_does_not_fit_gives_way_to_its_shorter_one(theme: Theme, qtb
         assert label.text() == shown
 
 
+def test_a_label_of_two_lines_breaks_between_words_and_is_cut_only_in_the_second(theme: Theme, qtbot: QtBot) -> None:
+    label = ElidedLabel(theme, "", "caption")
+    qtbot.addWidget(label)
+    label.set_most_lines(2)
+    heard: list[int] = []
+    label.lines_changed.connect(heard.append)
+    metrics, text = theme.metrics("caption"), "Install Node.js, or set the full path of the command"
+    label.resize(metrics.horizontalAdvance(text) + 2, 20)
+    label.set_text(text)
+    label.grab()
+    assert (label.text(), label.toolTip(), heard) == (text, "", [])
+    label.resize(metrics.horizontalAdvance("Install Node.js, or set the full") + 2, 40)
+    label.grab()
+    assert label.text() == "Install Node.js, or set the full\npath of the command"
+    label.resize(metrics.horizontalAdvance("Install Node.js,") + 2, 40)
+    label.grab()
+    first, second = label.text().split("\n")
+    assert first == "Install Node.js,"
+    assert second.endswith("…")
+    assert label.toolTip() == plain_tip(text)
+    assert heard == [2]
+
+
 def test_a_package_s_name_stays_whole_and_the_words_before_it_are_cut(theme: Theme, qtbot: QtBot) -> None:
     label = ElidedLabel(theme, "", "caption_strong")
     qtbot.addWidget(label)

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QPlainTextEdit, QWidget
 from tests.fakes.desk import Desk, until
@@ -11,7 +12,7 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, words
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import ToolListChanged
+from tooltray.foundation.events import SessionListChanged, ToolListChanged
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
@@ -195,6 +196,25 @@ async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(th
             "A client with a profile or its own tool listing gets others: see Clients.\nTokens of tool definitions",
         )
         assert tip.startswith(f"{listed}\n{counted} ")
+
+
+async def test_the_head_line_names_the_clients_that_get_all_tools_all_the_same(theme: Theme) -> None:
+    fake = FakePresenter([server("b", tool_count=1)])
+    fake.costs = COSTS
+    claude, unseen = (
+        ClientModeSnapshot(name, title, "", "everything", "") for name, title in (("claude-code", "Claude Code"), ("q", "Qwen"))
+    )
+    fake.client_modes = [claude, unseen, ClientModeSnapshot("", "", "", "search", "")]
+    async with Desk(fake, theme) as desk:
+        head = "Default listing: search · 6,600 tokens if listed in full"
+        await until(lambda: head in words(desk.page) and "as for" not in words(desk.page))
+        fake.client_modes[0] = replace(claude, is_seen=True)
+        fake.bus.publish(SessionListChanged())
+        await until(lambda: f"{head}, as for Claude Code" in words(desk.page))
+        fake.client_modes[1] = replace(unseen, is_seen=True)
+        fake.bus.publish(SessionListChanged())
+        await until(lambda: f"{head}, as for Claude Code and 1 more" in words(desk.page))
+        assert "Listed in full for Claude Code, Qwen." in desk.page.findChild(TokenSummary).toolTip()
 
 
 async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_somebody_looks(theme: Theme) -> None:

@@ -12,7 +12,19 @@ from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
-from tests.ui.scenes.shown_files import FILES, NO_COMMAND, PLAN, PROXY_FILE, REQUESTS, SETTINGS_FILE, SHOP, SHOP_FILE, TRUSTED, many_files
+from tests.ui.scenes.shown_files import (
+    DEPLOY,
+    FILES,
+    NO_COMMAND,
+    PLAN,
+    PROXY_FILE,
+    REQUESTS,
+    SETTINGS_FILE,
+    SHOP,
+    SHOP_FILE,
+    TRUSTED,
+    many_files,
+)
 from tests.ui.seen import cells, control, table, words
 from tests.ui.test_accessibility import nameless
 
@@ -21,6 +33,7 @@ from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
 from tooltray.ui.projects.file_sheet import FileSheet, ReloadSheet
 from tooltray.ui.projects.file_words import FolderRow
+from tooltray.ui.projects.folder_sheet import FolderSheet
 from tooltray.ui.projects.projects_tab import MOST_FILES, ProjectsTab
 from tooltray.ui.projects.trust_sheet import TrustSheet
 from tooltray.ui.theme import Theme
@@ -248,14 +261,85 @@ async def test_folders_and_trusted_servers_are_revoked_and_given_again(theme: Th
         await until(lambda: not fake.allowed_folders and "When a project brings servers" in words(page))
         assert await undone(desk) == "/p is not allowed any more"
         assert fake.allowed_folders == ["/p"]
-        control(page, "Allow a folder…").click()
-        dialog = desk.window.findChild(QFileDialog)
-        assert isinstance(dialog, QFileDialog)
-        dialog.fileSelected.emit("/q")
-        dialog.reject()
+
+
+def choose(desk: Desk, folder: str) -> None:
+    """Chooses a folder to allow."""
+    control(desk.projects, "Allow a folder…").click()
+    dialog = desk.window.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.fileSelected.emit(folder)
+    dialog.reject()
+
+
+async def folder_sheet(desk: Desk, folder: str) -> FolderSheet:
+    """Opens the sheet about a folder, when it takes answers."""
+    desk.projects._guard_ms = 0
+    choose(desk, folder)
+    await until(lambda: desk.window.sheet is not None)
+    panel = desk.window.sheet.panel
+    assert isinstance(panel, FolderSheet)
+    await until(lambda: not panel._guard.isActive())
+    return panel
+
+
+async def test_a_folder_is_allowed_only_after_what_that_allows_was_shown(theme: Theme) -> None:
+    fake = FakePresenter([server("a"), server("serena", is_deferred=True)])
+    fake.allowed_folders = ["/p"]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        panel = await folder_sheet(desk, "/q")
+        shown = words(panel)
+        assert "/q" in shown
+        assert "wait for one: serena." in shown
+        assert "no servers of its own" in shown
+        assert fake.allowed_folders == ["/p"], "nothing is allowed by choosing a folder"
+        control(panel, "Allow folder").click()
         await until(lambda: fake.allowed_folders == ["/p", "/q"] and not len(desk.tasks))
+        assert desk.window.sheet is None
         assert await undone(desk) == "/q is allowed"
-        assert [row.path for row in folders.rows] == fake.allowed_folders == ["/p"]
+        assert [row.path for row in table(page, "Folders").rows] == fake.allowed_folders == ["/p"]
+
+
+async def test_the_servers_of_a_folder_that_is_allowed_are_shown_and_switched_on_one_by_one(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        await opened(desk)
+        panel = await folder_sheet(desk, SHOP)
+        assert "2 servers that wait" in words(panel)
+        assert "./tools/deploy-server" in words(panel)
+        assert "Allowed there already: db, filesystem." in words(panel)
+        desk.engine.bus.publish(ServerFilesChanged())
+        await until(lambda: not len(desk.tasks))
+        assert desk.window.sheet is not None
+        control(panel, "Allow deploy").click()
+        control(panel, "Allow folder and 1 server").click()
+        await until(lambda: desk.engine.allowed_folders == [SHOP] and not len(desk.tasks))
+        assert ("trust_entries", SHOP, {"deploy": "1" * 64}) in desk.engine.calls
+        await undone(desk)
+        assert ("distrust_entries", SHOP, "deploy") in desk.engine.calls
+        assert not desk.engine.allowed_folders
+
+
+async def test_only_one_server_in_a_folder_is_not_allowed_with_it(theme: Theme) -> None:
+    fake = engine()
+    fake.trust_requests = [DEPLOY]
+    async with Desk(fake, theme) as desk:
+        await opened(desk)
+        control(await folder_sheet(desk, SHOP), "Allow folder").click()
+        await until(lambda: fake.allowed_folders == [SHOP] and not len(desk.tasks))
+        assert fake.trust_requests == [DEPLOY]
+
+
+async def test_a_folder_whose_file_cannot_be_read_says_so_and_can_be_allowed(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    async with Desk(fake, theme) as desk:
+        await opened(desk)
+        fake.failures["get_trust_requests"] = TooltrayError("this is not JSON")
+        panel = await folder_sheet(desk, "/q")
+        assert "This is not JSON" in words(panel)
+        assert "no servers of its own" not in words(panel)
+        control(panel, "Allow folder").click()
+        await until(lambda: fake.allowed_folders == ["/q"])
 
 
 async def test_reading_by_itself_can_be_switched_off(theme: Theme) -> None:

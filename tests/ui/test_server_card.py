@@ -17,7 +17,9 @@ from tests.fakes.server_snapshots import BUILTIN, server, tool
 from tests.ui.seen import cells, control, drawn, words
 
 from tooltray.foundation.errors import SECRETS_UNREACHABLE, Problem, TooltrayError
+from tooltray.foundation.snapshots.approvals import ToolPermission
 from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
+from tooltray.ui.approval.permission_words import ToolRow, applies_now
 from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
@@ -252,6 +254,18 @@ def test_a_card_is_equally_high_in_every_state(make_card: MakeCard, wishes: Serv
     assert card.minimumHeight() == card.maximumHeight() == HEIGHT
 
 
+def test_what_is_wrong_has_two_lines_and_all_of_it_is_in_the_tooltip(make_card: MakeCard, theme: Theme) -> None:
+    long = "Looked in " + ", ".join(f"/usr/local/lib/node-{number}/bin" for number in range(20))
+    card = make_card(server("a", ServerState.ERROR, problem=Problem("command not found", long)))
+    card.grab()
+    assert card.height() == HEIGHT + theme.line("caption")
+    detail = next(each for each in card.findChildren(QLabel) if "Looked in" in each.text())
+    assert len(detail.text().split("\n")) == 2
+    assert "node-19" in "".join(detail.toolTip().split())
+    card.set_server(server("a"))
+    assert card.height() == HEIGHT
+
+
 def test_a_card_changes_its_words_with_its_server(make_card: MakeCard, wishes: ServerWishes) -> None:
     card = make_card(server("a", calls_today=3, p50_ms=8.2))
     assert drawn(card).splitlines()[1:] == ["Connected", "3 calls today · 8 ms"]
@@ -454,6 +468,14 @@ def test_tools_that_ask_say_so(theme: Theme) -> None:
     table = ToolTable(theme, "a")
     table.set_tools([tool("delete", "a", category="write", is_approved=False), tool("write", "a", category="write"), tool("read", "a")])
     assert [cells(table.table, row)[1] for row in range(3)] == ["Asks first", "Writes", "Reads"]
+
+
+def test_tools_that_ask_say_what_applies_now_as_access_does(theme: Theme) -> None:
+    table = ToolTable(theme, "a")
+    table.set_tools([tool("delete", "a", category="write", is_approved=False)])
+    by_rule = ToolRow("a", ToolPermission("delete", "write", "default", False, "", call_rules=("delete, where x is 1",)), True)
+    table.set_approvals({by_rule.key: by_rule})
+    assert cells(table.table, 0)[1] == applies_now(by_rule)[0] == "Asks, except by a rule"
 
 
 def test_the_pointer_lights_the_whole_row(theme: Theme) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QPus
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
-from tests.ui.seen import control
+from tests.ui.seen import control, words
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
@@ -22,6 +22,7 @@ from tooltray.ui.widgets.empty_state import Beginning, EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import Tint
+from tooltray.ui.widgets.toast import Toast
 
 TOOLS = [tool("read_file", "files"), tool("write_file", "files", category="write"), tool("now", "clock")]
 
@@ -214,6 +215,24 @@ async def test_the_table_s_switch_starts_and_stops_with_the_mouse_and_the_keyboa
         table(desk).selectRow(2)
         QTest.keyClick(table(desk), Qt.Key.Key_Space)
         await desk.asked("start_server", "server-2")
+
+
+async def test_a_restart_is_told_when_it_has_ended_however_quick_it_was(theme: Theme) -> None:
+    fake = FakePresenter([server("a"), server("b", ServerState.STOPPED), server("c")])
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+
+        def told() -> list[str]:
+            return [each.text for each in desk.window.findChildren(Toast) if each.isVisible()]
+
+        desk.wishes.restart_requested.emit("a")
+        await until(lambda: "a restarted" in told())
+        desk.wishes.restart_requested.emit("b")
+        await until(lambda: "b started" in told())
+        fake.failures["restart_server"] = TooltrayError("it does not want to")
+        desk.wishes.restart_requested.emit("c")
+        await until(lambda: "It does not want to" in words(desk.card("c")))
+        assert "c restarted" not in told()
 
 
 async def test_a_chosen_line_opens_its_details_with_the_whole_problem_and_escape_closes_them(theme: Theme) -> None:

@@ -17,6 +17,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustRequest
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.projects.trust_sheet import MOST_ENTRIES, TrustSheet
 from tooltray.ui.theme import Theme
@@ -52,6 +53,30 @@ async def asked(desk: Desk, project: str = SHOP, *, is_guarded: bool = False) ->
         await until(lambda: not panel._guard.isActive())
         await asyncio.sleep(0)
     return panel
+
+
+async def test_the_sheet_names_the_clients_whose_profile_will_not_have_the_servers(theme: Theme) -> None:
+    fake = engine([DEPLOY])
+    fake.profiles = [ProfileSnapshot("work", ("a",), {}), ProfileSnapshot("all", None, {})]
+    fake.client_modes = [
+        ClientModeSnapshot("claude-code", "Claude Code", "", "everything", "", profile="work"),
+        ClientModeSnapshot("codex", "Codex", "", "everything", "", profile="all"),
+    ]
+    here, there = (SessionProject(path, "", "folder") for path in (SHOP, SITE))
+    fake.sessions = (
+        SessionSnapshot("1", "cursor", profile="work", project=here),
+        SessionSnapshot("2", "zed", profile="work", project=there),
+    )
+    async with Desk(fake, theme) as desk:
+        panel = await asked(desk)
+        text = "Not seen by Claude Code (profile work), cursor (profile work) until you add it to the profile, in Clients."
+        await until(lambda: text in words(panel))
+        fake.profiles = [ProfileSnapshot("work", ("a", "deploy"), {})]
+        await panel._read_profiles()
+        assert "Not seen by" not in words(panel)
+        fake.failures["get_profiles"] = TooltrayError("the settings cannot be read")
+        await panel._read_profiles()
+        assert "cannot be read" not in words(panel)
 
 
 async def again(desk: Desk, requests: list[TrustRequest]) -> None:

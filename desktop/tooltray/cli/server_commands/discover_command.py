@@ -431,7 +431,7 @@ def _bundle_lines(offer: BundleOffer) -> list[str]:
     ]
     lines += [tr("Tools:     {tools}", tools=", ".join(offer.tools))] if offer.tools else []
     lines += [tr("Setting:   {field}", field=_field_line(field)) for field in offer.fields]
-    lines += [f"Careful:   {warning}" for warning in offer.warnings] + [f"Problem:   {problem}" for problem in offer.problems]
+    lines += [f"Warning:   {warning}" for warning in offer.warnings] + [f"Problem:   {problem}" for problem in offer.problems]
     return [clean_line(line) for line in lines if line]
 
 

@@ -110,6 +110,8 @@ class Approvals:
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
             if allowed:
+                if call.decision.category == "write":
+                    exchange.timings.diff = await self._snapshots.disk_diff(call)  # the only trace of what was there
                 return _edited_request(exchange, call)
         with exchange.timings.at_person():
             reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)

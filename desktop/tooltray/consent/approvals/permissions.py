@@ -22,7 +22,7 @@ from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.consent.approvals import rule_words, suspicion
 from tooltray.consent.approvals.access import AccessSettings, access_of
 from tooltray.consent.approvals.grant_book import GrantBook
-from tooltray.consent.approvals.grants import GrantEnd, check_end
+from tooltray.consent.approvals.grants import GrantEnd, check_end, words_of
 from tooltray.consent.approvals.pending_approvals import PendingApprovals, PendingCall
 from tooltray.consent.approvals.question_snapshots import LONGEST_NAME, Masked
 from tooltray.consent.approvals.rule_coverage import Place, covers, is_for
@@ -142,6 +142,7 @@ class Permissions:
     async def _of(self, server: ManagedServer) -> ServerPermissions:
         rules = rules_of(server)
         covered, held = self._grants.covering(server.name), self._grants.held_tools(server.name)
+        routes = self._tools.routes(server.name)
 
         def permission(definition: ToolDefinition) -> ToolPermission:
             name = definition.name
@@ -156,6 +157,7 @@ class Permissions:
                 covered.get(name, ()),
                 tool_settings.is_enabled(name, server.config),
                 name in held,
+                self._call_rules(server, routes.get(name), is_excepted=decision.is_excepted),
             )
 
         tools = await in_slices(permission, self._tools.definitions(server.name))
@@ -163,6 +165,18 @@ class Permissions:
         is_listed = self._tools.is_listed(server.name)
         call_rules = tuple(map(rule_words.words, server.config.call_rules))
         return ServerPermissions(server.name, rules, single, not server.is_builtin, is_listed, tuple(tools), call_rules)
+
+    def _call_rules(self, server: ManagedServer, route: Route | None, *, is_excepted: bool) -> tuple[str, ...]:
+        """Returns the rules on arguments that count for a tool and all AI clients, in words.
+
+        Args:
+            is_excepted: the user chose that the tool asks; then only rules that were made for it count.
+        """
+        if route is None:
+            return ()
+        of_settings = (each for each in server.config.call_rules if not is_excepted and is_for(each, route.definition.name))
+        of_grants = (each for each in self._grants.rules(route, "") if each.tool or not is_excepted)
+        return (*map(rule_words.words, of_settings), *map(words_of, of_grants))
 
 
 def why(decision: Decision) -> str:

@@ -292,7 +292,7 @@ def _message(question: ApprovalSnapshot) -> list[str]:
     lines = [f"{client} wants to call the tool '{question.tool}' of the server '{question.server}' ({question.category})."]
     lines += [f"Project: {question.project}"] if question.project else []
     lines += [f"It asks because {question.why}."]
-    lines += [f"Careful: {warning}" for warning in question.warnings]
+    lines += [f"Warning: {warning}" for warning in question.warnings]
     lines += _part("The definition has changed:", list(question.definition_diff))
     lines += _part("It would change:", list(question.diff))
     arguments = question.arguments[:LONGEST_IN_FORM]

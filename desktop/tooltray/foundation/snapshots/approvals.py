@@ -176,6 +176,7 @@ class ToolPermission(msgspec.Struct, frozen=True):
         grants: ids of the grants that cover it as it is defined now, including those for one AI client or session.
         is_enabled: AI clients see it.
         is_held: its definition has changed since the user allowed it.
+        call_rules: in words, the rules on arguments that let some of its calls run for all AI clients, whatever else applies.
     """
 
     tool: str
@@ -186,6 +187,7 @@ class ToolPermission(msgspec.Struct, frozen=True):
     grants: tuple[str, ...] = ()
     is_enabled: bool = True
     is_held: bool = False
+    call_rules: tuple[str, ...] = ()
 
 
 class ServerPermissions(msgspec.Struct, frozen=True):

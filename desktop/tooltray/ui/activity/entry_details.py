@@ -21,7 +21,7 @@ from tooltray.ui.activity.activity_words import (
     took,
     whole_time,
 )
-from tooltray.ui.activity.recording import KeepContents
+from tooltray.ui.activity.recording import KeepContents, was_shown
 from tooltray.ui.client_names import PERSON
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
@@ -164,7 +164,7 @@ class EntryDetails(DetailsPane):
     def _add_contents(self) -> None:
         details = self.shown
         if details.diff:
-            name = tr("The change that you were shown")
+            name = tr("The change that you were shown") if was_shown(details) else tr("The change to the file")
             self.add_section(name, DiffView(self._theme, details.diff, name, width=CHANGE_WIDTH))
         if not (details.arguments or details.result):
             self.add_section(tr("Arguments and result"), KeepContents(self._context, details, self._recorded_until))
@@ -196,7 +196,8 @@ class EntryDetails(DetailsPane):
         self.body.addSpacing(14)
         lines = [row(spacing=8), row(spacing=8)]
         if entry.kind == "call" and entry.published:
-            repeat = Button(self._theme, tr("Repeat…") if self._arguments() else tr("Try this tool"), icon="refresh")
+            words, icon = (tr("Repeat…"), "refresh") if self._arguments() else (tr("Try this tool"), "tools")
+            repeat = Button(self._theme, words, icon=icon)
             repeat.clicked.connect(self._on_repeat)
             lines[0].addWidget(repeat)
         if entry.server:

@@ -89,6 +89,11 @@ class KeepContents(QWidget, View):
         self.run(self.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}}), toast=said)
 
 
+def was_shown(details: ActivityDetails) -> bool:
+    """Returns whether the user was asked about a call, and saw then what it would change."""
+    return details.allowed_by in OF_USER or (details.entry.outcome == "refused" and details.times.person_s is not None)
+
+
 def _missing(details: ActivityDetails, *, is_on: bool) -> str:
     """Returns why an entry has no arguments and no result."""
     if details.entry.has_contents:
@@ -96,7 +101,9 @@ def _missing(details: ActivityDetails, *, is_on: bool) -> str:
     if is_on:
         return tr("Not recorded. This call was made before recording began.")
     if details.diff:
-        return tr("Not recorded, but for the change that you were shown, which is kept until Tooltray ends.")
-    if details.allowed_by in OF_USER or (details.entry.outcome == "refused" and details.times.person_s is not None):
+        if was_shown(details):
+            return tr("Not recorded, but for the change that you were shown, which is kept until Tooltray ends.")
+        return tr("Not recorded, but for the change to the file, which is kept until Tooltray ends.")
+    if was_shown(details):
         return tr("Not recorded, nor is the change that you were shown. Tooltray saves only one line for each call.")
     return tr("Not recorded. Tooltray saves only one line for each call.")

@@ -194,7 +194,7 @@ class RuleSheet(_GrantView):
         clear(self._lists)
         self._past.setText(of_late(preview))
         if text := cautions(preview):
-            self._lists.addWidget(Banner(self._theme, "warning", tr("Careful"), text))
+            self._lists.addWidget(Banner(self._theme, "warning", tr("Look closely at this rule"), text))
         for title, is_covered in ((tr("Covered"), True), (tr("Not covered"), False)):
             if some := [each for each in preview.calls if each.is_covered is is_covered][:MOST_CALLS]:
                 self._lists.addWidget(Label(self._theme, title, "label"))

@@ -64,7 +64,7 @@ def pasted_candidate(pasted: Pasted, name: str, find_secrets: FindSpans, same: s
         text = tr("You have this server already: {name}. Add it again only for another account or other arguments.", name=same)
         notes.append((text, "info", "info"))
     warnings = [tr("It comes from {origin}. Add it only if you know the server.", origin=say(pasted.origin))] if pasted.origin else []
-    warnings += [tr("Careful: {warning}.", warning=say(warning)) for warning in pasted.warnings]
+    warnings += [tr("Warning: {warning}.", warning=say(warning)) for warning in pasted.warnings]
     is_local = pasted.host.rpartition(":")[0] in LOOPBACK or pasted.host in LOOPBACK
     if pasted.is_remote and str(config.get("url", "")).startswith("http://") and not is_local:
         warnings.append(tr("The connection is not encrypted: others can read along."))

@@ -108,6 +108,8 @@ def applies_now(row: ToolRow, client: str = "") -> tuple[str, str]:
         return tr("Blocked until reviewed"), "warning"
     if row.grants and not client:
         return tr("Allowed for {client}", client=shown_client(row.grants[0].client) or tr("One session")), "accent"
+    if tool.call_rules:
+        return tr("Asks, except by a rule"), "accent"
     return tr("Asks first"), "neutral"
 
 
@@ -131,6 +133,8 @@ def why(row: ToolRow) -> str:
         return tr("You allowed it; otherwise it asks first")
     if row.tool.is_held:
         return tr("It has changed since you allowed it")
+    if not row.tool.is_free and row.tool.call_rules:
+        return tr("Runs without asking: {rules}", rules="; ".join(map(say, row.tool.call_rules)))
     return say(row.tool.why)
 
 

@@ -60,7 +60,7 @@ class RuleChoice(QWidget):
             self._past.setText(of_late(preview))
             clear(self._cautions)
             if text := cautions(preview):
-                self._cautions.addWidget(Banner(self._theme, "warning", tr("Careful"), text))
+                self._cautions.addWidget(Banner(self._theme, "warning", tr("Look closely at this rule"), text))
 
     def _draw(self) -> None:
         self._words.setText(covered(self.chosen.words))

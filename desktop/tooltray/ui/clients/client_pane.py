@@ -132,7 +132,8 @@ class ClientPane(DetailsPane):
         client, theme = self.client, self._theme
         if self._kind is not None:
             self._draw_choices(self._kind)
-        drawn = (client.found, client.sessions, client.kind.profile if client.kind is not None else "", self._changes)
+        left_out = [self._page.left_out_words(each) for each in client.sessions]
+        drawn = (client.found, client.sessions, client.kind.profile if client.kind is not None else "", self._changes, left_out)
         if drawn == self._drawn:
             return  # a button that has the focus keeps it
         self._drawn = drawn
@@ -218,6 +219,8 @@ class ClientPane(DetailsPane):
             facts = [tr("Servers that need a project do not start for this client.")]
         for fact in (*facts, *said.session_facts(session, kind.profile if kind is not None else "")):
             lines.addWidget(Label(theme, fact, "caption", "secondary", wrap=True))
+        if text := self._page.left_out_words(session):
+            lines.addWidget(Label(theme, text, "caption", "warning", wrap=True))
         folder = Button(theme, tr("Choose folder"), icon="folder", small=True)
         folder.clicked.connect(lambda: self._page.choose_folder(session.id))
         lines.addSpacing(4)

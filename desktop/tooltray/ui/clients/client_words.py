@@ -1,13 +1,14 @@
 """Texts about AI clients: their state, their files, their sessions, how tools are listed to them, profiles, and what runs without asking.
 Pure functions of snapshots."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import many, say, tr
@@ -86,6 +87,18 @@ def session_facts(session: SessionSnapshot, profile: str) -> list[str]:
     if session.activated:
         facts.append(tr("Loaded: {servers}", servers=", ".join(session.activated)))
     return facts
+
+
+def left_out_words(session: SessionSnapshot, profiles: Iterable[ProfileSnapshot], servers: Iterable[ServerSnapshot]) -> str:
+    """Returns which servers of a session's project its profile leaves out, in a sentence; empty if none."""
+    if session.project is None:
+        return ""
+    has = next((profile.servers for profile in profiles if profile.name == session.profile), None)
+    own = [server.name for server in servers if server.project == session.project.path]
+    missing = [name for name in own if has is not None and name not in has]
+    if not missing:
+        return ""
+    return tr("It does not see {servers} of this project: not in its profile {name}.", servers=", ".join(missing), name=session.profile)
 
 
 def client_title(client: ClientModeSnapshot) -> str:

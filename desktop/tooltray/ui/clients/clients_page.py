@@ -13,6 +13,7 @@ from tooltray.foundation.errors import NotFound, Problem
 from tooltray.foundation.events import ClientListUpdated, ConfigChanged, SessionListChanged
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.ui.clients import client_words
 from tooltray.ui.clients.client_approval import DefaultsSheet
 from tooltray.ui.clients.client_files import ClientFiles
 from tooltray.ui.clients.client_pane import ClientPane
@@ -136,6 +137,10 @@ class ClientsPage(Page):
     def profiles_of_some(self) -> set[str]:
         """The names of profiles that do not have all servers."""
         return {profile.name for profile in self._profiles if profile.servers is not None}
+
+    def left_out_words(self, session: SessionSnapshot) -> str:
+        """Returns which servers of a session's project its profile leaves out, in a sentence; empty if none."""
+        return client_words.left_out_words(session, self._profiles, self.context.servers.servers)
 
     @property
     def profile_names(self) -> list[str]:

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import file_name, folder_name, visible_path
@@ -113,6 +115,33 @@ def trust_text(requests: Sequence[TrustRequest]) -> str:
     if all(request.is_change for request in requests):
         return tr("{file} has changed. What you allowed keeps running unchanged until you approve the new version.", file=file)
     return tr("{file} came with the project. What you switch on runs on this computer, as it is written here.", file=file)
+
+
+def unseen_by(
+    project: str,
+    entries: Iterable[str],
+    profiles: Iterable[ProfileSnapshot],
+    kinds: Iterable[ClientModeSnapshot],
+    sessions: Iterable[SessionSnapshot],
+) -> str:
+    """Returns which AI clients would not see servers that are allowed, because of their profiles, in a sentence; empty if none.
+
+    Args:
+        project: the folder of the servers; empty: all clients may have them.
+        entries: the servers' names.
+        kinds: the AI clients, each with the profile that was chosen for it.
+        sessions: may have requested another profile.
+    """
+    wanted = set(entries)
+    lacking = {each.name for each in profiles if each.servers is not None and not wanted <= {*each.servers}}
+    named = [(kind.title or kind.client, kind.profile) for kind in kinds if kind.client]
+    here = [each for each in sessions if not project or (each.project is not None and each.project.path == project)]
+    named += [(shown_client(each.client) or tr("A client without a name"), each.profile) for each in here]
+    found = dict.fromkeys((client, profile) for client, profile in named if profile in lacking)
+    if not found:
+        return ""
+    clients = ", ".join(tr("{client} (profile {profile})", client=client, profile=profile) for client, profile in found)
+    return tr("Not seen by {clients} until you add it to the profile, in Clients.", clients=clients)
 
 
 def waiting_title(requests: Sequence[TrustRequest]) -> str:

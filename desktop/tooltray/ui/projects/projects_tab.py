@@ -10,7 +10,7 @@ from PySide6.QtCore import QModelIndex, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.setup import FileProblem, ServerFileSnapshot
@@ -21,6 +21,7 @@ from tooltray.ui.kit.setting_form import Setting, SettingForm
 from tooltray.ui.projects import file_words as said
 from tooltray.ui.projects.file_sheet import FileSheet, ReloadSheet
 from tooltray.ui.projects.file_words import FolderRow, folder_rows
+from tooltray.ui.projects.folder_sheet import FolderSheet
 from tooltray.ui.projects.trust_sheet import TrustSheet
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
@@ -363,13 +364,15 @@ class ProjectsTab(Page):
             self.run(projects.disallow_folder(row.path), then=self._read_known, toast=toast, undo=partial(projects.allow_folder, row.path))
 
     def _on_allow(self) -> None:
-        self.context.choose_folder(tr("Allow a folder"), lambda path: self.run(self._allow(path)))
+        self.context.choose_folder(tr("Allow a folder"), lambda path: self.run(self._ask_for_folder(path)))
 
-    async def _allow(self, path: str) -> None:
-        """Allows servers to work in a folder, and in those below it."""
-        allowed = await self.hub.projects.allow_folder(path)
-        self.run(self._read_known(), toast=tr("{folder} is allowed", folder=allowed), undo=partial(self._disallow, allowed))
-
-    async def _disallow(self, folder: str) -> None:
-        await self.hub.projects.disallow_folder(folder)
-        await self._read_known()
+    async def _ask_for_folder(self, path: str) -> None:
+        """Shows what a folder has and what allowing it means; the sheet allows it."""
+        requests, problem = [], None
+        try:
+            requests = await self.hub.files.get_trust_requests(path)
+        except TooltrayError as error:  # about its file, which allowing does not need; or it can be no project: allowing says so again
+            problem = error.problem
+        trusted = [each for each in self._trusted if each.project == (requests[0].project if requests else path)]
+        panel = FolderSheet(self.context, path, requests, self._read_all, trusted=trusted, problem=problem, guard_ms=self._guard_ms)
+        self.context.sheets.show(panel)

@@ -3,13 +3,14 @@
 An approval covers what is shown: it carries the digests of the visible entries, and an entry that changes meanwhile is switched off again.
 For a moment after it is shown, and after each change, the sheet takes no approval; "Not now" has the focus, and Enter grants nothing."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.ui.confinement_words import in_full, in_short
 from tooltray.ui.i18n import tr
@@ -26,6 +27,7 @@ from tooltray.ui.projects.file_words import (
     trust_text,
     trust_title,
     unasked,
+    unseen_by,
     variable_lines,
 )
 from tooltray.ui.theme import Theme
@@ -165,12 +167,15 @@ class TrustSheet(SheetView):
         requests: of one project, at least one.
         read: reads what the page shows of files and requests.
         guard_ms: how long it takes no approval after each change.
+        title: in place of the question whether the servers are allowed.
     """
 
-    def __init__(self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, guard_ms: int = GUARD_MS) -> None:
-        super().__init__(context, trust_title(requests[0].project), WIDTH)
+    def __init__(
+        self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, guard_ms: int = GUARD_MS, title: str = ""
+    ) -> None:
+        super().__init__(context, title or trust_title(requests[0].project), WIDTH)
         theme, self._read = context.theme, read
-        self._project, self._file = requests[0].project, requests[0].file
+        self._project, self._file = (requests[0].project, requests[0].file) if requests else ("", "")
         self._is_busy = False
         self._entries: dict[str, TrustEntry] = {}
         self._guard = QTimer(self, singleShot=True, interval=guard_ms)
@@ -179,13 +184,17 @@ class TrustSheet(SheetView):
         self.body.addWidget(self._text)
         self._more = Label(theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._more)
+        self._unseen = Label(theme, "", "caption", "warning", wrap=True)
+        self._unseen.hide()
+        self.body.addWidget(self._unseen)
         if self._project:
             look = Button(theme, tr("Open the file"), "ghost", "external")
             look.clicked.connect(lambda: context.wishes.file_requested.emit(self._file))
-        else:
-            look = Button(theme, tr("Refuse"), "ghost", "trash")
-            look.clicked.connect(self._on_refuse)
-        self.buttons.addWidget(look)
+            self.buttons.addWidget(look)
+        elif requests:
+            refuse = Button(theme, tr("Refuse"), "ghost", "trash")
+            refuse.clicked.connect(self._on_refuse)
+            self.buttons.addWidget(refuse)
         self.buttons.addStretch(1)
         later = Button(theme, tr("Not now"), heeds_enter=False)
         later.clicked.connect(self.close_requested)
@@ -204,6 +213,16 @@ class TrustSheet(SheetView):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._begin_guard()
+        self.run(self._read_profiles())
+
+    async def _read_profiles(self) -> None:
+        """Shows which AI clients will not see the servers because of their profiles."""
+        views = self.hub.views
+        with contextlib.suppress(TooltrayError):  # what is asked here is more important
+            found = await views.get_profiles(), await views.get_client_modes(), await views.get_sessions()
+            text = unseen_by(self._project, self._entries, *found)
+            self._unseen.setText(text)
+            self._unseen.setVisible(bool(text))
 
     def set_requests(self, requests: Sequence[TrustRequest]) -> None:
         """Shows what waits now; closes if nothing of this project waits."""
@@ -222,7 +241,7 @@ class TrustSheet(SheetView):
             self._begin_guard()
 
     def _show(self, requests: Sequence[TrustRequest]) -> None:
-        self._text.setText(trust_text(requests))
+        self._text.setText(self._head(requests))
         before, self._entries = self._entries, {}
         for place, request in enumerate(requests[:MOST_ENTRIES]):
             known = before.get(request.entry)
@@ -230,7 +249,7 @@ class TrustSheet(SheetView):
                 self._entries[request.entry] = before.pop(request.entry)
                 continue
             is_changed = known is not None and is_another(request, known.request)
-            is_on = len(requests) == 1 and not needs_care(request) if known is None else known.is_on and not is_changed
+            is_on = self._is_on_at_first(requests) if known is None else known.is_on and not is_changed
             entry = TrustEntry(self._theme, request, self._draw, is_on=is_on, is_changed=is_changed)
             self._entries[request.entry] = entry
             self.body.insertWidget(1 + place, entry)  # below what is asked
@@ -245,6 +264,14 @@ class TrustSheet(SheetView):
     def _begin_guard(self) -> None:
         self._guard.start()
         self._draw()
+
+    def _is_on_at_first(self, requests: Sequence[TrustRequest]) -> bool:
+        """Returns whether entries are switched on at first: only one that is the whole question."""
+        return len(requests) == 1 and not needs_care(requests[0])
+
+    def _head(self, requests: Sequence[TrustRequest]) -> str:
+        """Returns the text above the entries."""
+        return trust_text(requests)
 
     @property
     def _wanted(self) -> dict[str, str]:

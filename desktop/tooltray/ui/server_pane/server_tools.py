@@ -1,6 +1,7 @@
 """What an opened server offers: its tools with a switch for each and what they cost, and its prompts, resources and skills."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -8,11 +9,15 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QShowEvent
 from PySide6.QtWidgets import QScrollArea, QStackedWidget, QWidget
 
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ConfigChanged, GrantsChanged
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.ui.approval.permission_words import ToolRow, applies_now, read_tools
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.server_pane.server_view import PaneState, ServerView
 from tooltray.ui.server_text import one_line
 from tooltray.ui.server_words import tool_count
@@ -29,6 +34,7 @@ from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Table
 
+KIND_WIDTH = 156  # px
 TAB_INSET = 11  # px of a tab: its word keeps to the pane's margin
 
 
@@ -38,9 +44,10 @@ MORE_ROWS = 200  # shown by one press; with thousands, the page stays short enou
 LONGEST_TIP = 400  # characters of a description
 
 
-def _category(tool: ToolSnapshot) -> tuple[str, str]:
+def _category(tool: ToolSnapshot, approval: ToolRow | None) -> tuple[str, str]:
+    """Returns what applies to a tool that asks, in the words of the tab Access, and else its kind."""
     if not tool.is_approved:
-        return tr("Asks first"), "neutral"
+        return applies_now(approval) if approval is not None and tool.is_enabled else (tr("Asks first"), "neutral")
     return (tr("Writes") if tool.category == "write" else tr("Reads")), ""
 
 
@@ -55,12 +62,13 @@ class ToolTable(QWidget):
     def __init__(self, theme: Theme, server: str) -> None:
         super().__init__()
         self._tools: tuple[ToolSnapshot, ...] | None = None
+        self._approvals: Mapping[tuple[str, str], ToolRow] = {}
         self._limit = FIRST_ROWS
         layout = column(self)
         self._note = Label(theme, tr("Loading the tools…"), "caption", "muted")
         self._note.setFixedHeight(TWO_LINES_HEIGHT)
         layout.addWidget(self._note)
-        self._table = _RowsInPage(theme, _columns(), tr("Tools of {name}", name=server))
+        self._table = _RowsInPage(theme, self._columns(), tr("Tools of {name}", name=server))
         self._table.switched.connect(self._on_switched)
         self._table.row_chosen.connect(self.tool_chosen)
         self._table.hide()
@@ -78,6 +86,21 @@ class ToolTable(QWidget):
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
         self._tools = tuple(tools)
         self._draw()
+
+    def set_approvals(self, approvals: Mapping[tuple[str, str], ToolRow]) -> None:
+        """Shows what applies to calls of each tool now."""
+        self._approvals = approvals
+        self._table.viewport().update()
+
+    def _columns(self) -> list[Column]:
+        def kind(tool: ToolSnapshot) -> tuple[str, str]:
+            return _category(tool, self._approvals.get((tool.server, tool.original_name)))
+
+        return [
+            Column(tr("Tool"), lambda tool: (tool.original_name, " ".join(tool.description.split())), Kind.TWO_LINES, 0, _tip),
+            Column(tr("Kind"), kind, Kind.CHIP, KIND_WIDTH),
+            Column(tr("On"), lambda tool: tool.is_enabled, Kind.SWITCH, 60),
+        ]
 
     def _draw(self) -> None:
         tools = self._tools or ()
@@ -135,15 +158,7 @@ def _tip(tool: ToolSnapshot) -> str:
     return "\n".join(filter(None, (one_line(tool.description, LONGEST_TIP), seen_as)))
 
 
-def _columns() -> list[Column]:
-    return [
-        Column(tr("Tool"), lambda tool: (tool.original_name, " ".join(tool.description.split())), Kind.TWO_LINES, 0, _tip),
-        Column(tr("Kind"), _category, Kind.CHIP, 92),
-        Column(tr("On"), lambda tool: tool.is_enabled, Kind.SWITCH, 60),
-    ]
-
-
-class ServerTools(ServerView):
+class ServerTools(ServerView, View):
     """The tools of a server, and a list of each other kind of what it offers; it reads nothing while it is hidden.
 
     Attributes:
@@ -152,7 +167,7 @@ class ServerTools(ServerView):
 
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__()
-        self._name, self._wishes = name, context.wishes
+        self.context, self._name, self._wishes = context, name, context.wishes
         outer = column(self)
         self._kinds = FilterTabs(
             context.theme, [tr("Tools"), tr("Prompts"), tr("Resources"), tr("Skills")], name=tr("What {name} offers", name=name)
@@ -182,6 +197,8 @@ class ServerTools(ServerView):
             self._stack.addWidget(each)
             each.listed.connect(partial(self._on_listed, place))
         self._draw_kinds()
+        self._ask_approvals = self.reading(self._read_approvals)
+        context.hub.on_any((GrantsChanged, ConfigChanged), self._look, self)
         context.wishes.tools_requested.emit(name)
 
     @property
@@ -192,6 +209,15 @@ class ServerTools(ServerView):
         super().showEvent(event)
         for each in self.lists:
             each.refresh()
+        self._look()
+
+    def _look(self) -> None:
+        if self.isVisible():
+            self._ask_approvals()
+
+    async def _read_approvals(self) -> None:
+        with contextlib.suppress(TooltrayError):  # then each tool says it itself
+            self._tools.set_approvals(await read_tools(self.hub, self._name))
 
     def show_state(self, state: PaneState) -> None:
         self._count.setText(cost_words(state.server, state.cost))

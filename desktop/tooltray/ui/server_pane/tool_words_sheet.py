@@ -85,7 +85,7 @@ class ToolWordsSheet(SheetView):
         line = row(spacing=10)
         line.addWidget(self._asks)
         line.addWidget(self._why, 1)
-        attempt = Button(self._theme, tr("Try it"), icon="play", small=True)
+        attempt = Button(self._theme, tr("Try it"), icon="tools", small=True)
         attempt.setEnabled(self._tool.is_enabled)
         attempt.setToolTip("" if self._tool.is_enabled else tr("It is off."))
         attempt.clicked.connect(self._on_try)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -66,7 +67,7 @@ def to_say(server: str) -> str:
 
 
 class StepView(QWidget):
-    """A view of one step: its number or a tick, what to do, and a button where it is the next one."""
+    """A view of one step: its number or a tick, what to do, and a button where it is the next one; all of that one is the button."""
 
     def __init__(self, theme: Theme, number: int) -> None:
         super().__init__()
@@ -93,7 +94,17 @@ class StepView(QWidget):
         self._text.setText(breakable(text))
         self.button.setText(button)
         self.button.setVisible(bool(button))
+        self.setCursor(Qt.CursorShape.PointingHandCursor if button else Qt.CursorShape.ArrowCursor)
         self.setAccessibleName(tr("Step {number}, done: {what}", number=self._number, what=title) if is_done else title)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # else a release is none of this step's
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Presses the button of the step, wherever in it the pointer is."""
+        is_inside = self.rect().contains(event.position().toPoint())
+        if event.button() is Qt.MouseButton.LeftButton and is_inside and self.button.isVisible():
+            self.button.click()
 
 
 class FirstStepsStrip(QWidget, View):

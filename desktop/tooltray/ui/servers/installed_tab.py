@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import SessionListChanged
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
@@ -63,6 +64,7 @@ class InstalledTab(Page):
         self.verbs = ServerVerbs(context, self, self)
         self.many = ManyServers(context, self, self.verbs, self.show_server_problem)
         self.secrets = ClosedSecrets(context, self, restart=self.verbs.restart)
+        self._read_listings = self.reading(self._read_listings_now)
         self._read_costs = self.reading(self._read_costs_now)
         self._add = add = Button(theme, tr("Add server"), "primary", "plus")
         add.clicked.connect(self._on_add)
@@ -95,6 +97,7 @@ class InstalledTab(Page):
         self.server_list.views.changed.connect(self._show_matching)
         self._filter.add_control(self.server_list.views)
         self._many = ManyBar(theme, wishes, self.server_list.table, self._head)
+        context.hub.on_any((SessionListChanged,), self._on_sessions, self)
         servers.server_changed.connect(self._on_server_changed)
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
@@ -173,12 +176,18 @@ class InstalledTab(Page):
 
     async def _read_costs_now(self) -> None:
         try:
-            for mode in await self.hub.views.get_client_modes():
-                if not mode.client:
-                    self._filter.tokens.set_listing(mode)
+            await self._read_listings_now()
             self.show_costs(await self.hub.views.get_tool_costs())
         except TooltrayError as error:
             self._filter.tokens.show_problem(error.problem)
+
+    async def _read_listings_now(self) -> None:
+        self._filter.tokens.set_listings(await self.hub.views.get_client_modes())
+
+    def _on_sessions(self) -> None:
+        """Reads which listing each client gets; what tools cost is as before."""
+        if self.isVisible() and not self._are_costs_old:
+            self._read_listings()
 
     def _on_costs_requested(self) -> None:
         self._read_costs()

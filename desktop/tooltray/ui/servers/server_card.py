@@ -42,7 +42,8 @@ from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.surface import column, row
 
-HEIGHT, FOOT_HEIGHT = 112, 36
+HEIGHT, FOOT_HEIGHT = 112, 36  # px; of a card whose words fit into one line each
+LINES_OF_TROUBLE = 2  # for what is wrong; all of it is in the tooltip, and in Why?
 ABOVE, BADGE = 11, 29  # px: the state's shape is below the middle of the tile, and its words below the name
 LEAST = 24  # px of a name that has hardly any room
 TICK_MS = 1000
@@ -237,7 +238,7 @@ class ServerCard(GridCard):
 
     def _foot_row(self) -> QWidget:
         theme, name = self._theme, self._server.name
-        widget = QWidget()
+        widget = self._foot = QWidget()
         widget.setFixedHeight(FOOT_HEIGHT)
         line = row(widget, margins=(ABOVE, 0, 0, 0), spacing=8)
         self._badge = StateBadge(theme, server_look(self._server), has_word=False)
@@ -247,6 +248,7 @@ class ServerCard(GridCard):
         words.addStretch(1)
         self._headline = ElidedLabel(theme, "", "caption_strong")
         self._detail = ElidedLabel(theme, "", "caption", "secondary")
+        self._detail.lines_changed.connect(self._on_lines_changed)
         words.addWidget(self._headline)
         words.addWidget(self._detail)
         words.addStretch(1)
@@ -307,6 +309,7 @@ class ServerCard(GridCard):
         self._headline.set_text(headline, shown.explanation)
         self._headline.set_tone("secondary" if state.tone == "neutral" else state.tone)
         self._detail.setVisible(bool(detail))
+        self._detail.set_most_lines(LINES_OF_TROUBLE if shown.tone in ("error", "warning") else 1)
         self._detail.set_text(detail, shown.explanation)
         calls = traffic(self._server) if shown.is_calm and self._server.calls_today else ""
         facts = calls if self._matches < 0 else tr("{count} found", count=self._matches)
@@ -326,6 +329,12 @@ class ServerCard(GridCard):
             if not is_shown and control is self.window().focusWidget():  # also while another window is in front
                 self._name.setFocus(Qt.FocusReason.OtherFocusReason)
             control.setVisible(is_shown)
+
+    def _on_lines_changed(self, count: int) -> None:
+        """Makes room for what is wrong, where it needs more than one line."""
+        more = (count - 1) * self._theme.line("caption")
+        self._foot.setFixedHeight(FOOT_HEIGHT + more)
+        self.setFixedHeight(HEIGHT + more)
 
     def _on_switch(self, on: bool) -> None:
         self._wanted, self._refusal = on, None

@@ -28,56 +28,72 @@ class TokenSummary(QWidget):
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
-        self._has_tokens = False
+        self._costs: ToolCosts | None = None
+        self._servers: Sequence[ServerSnapshot] = ()
         self._listing: ClientModeSnapshot | None = None
+        self._in_full: Sequence[str] = ()
         line = row(self, spacing=10)
         self._words = Label(theme, "", "caption", "secondary", tabular=True)
         line.addWidget(self._words)
         self._advice = TokenAdvice(theme, wishes)
         line.addWidget(self._advice)
 
-    def _draw(self) -> None:
-        self._advice.setVisible(self._has_tokens and self._advice.is_worth_it)
-
-    def set_listing(self, listing: ClientModeSnapshot) -> None:
-        """Sets how tools are listed to clients by default; shown with the next costs."""
-        self._listing = listing
+    def set_listings(self, listings: Sequence[ClientModeSnapshot]) -> None:
+        """Sets how tools are listed to clients, by default and to those that were connected."""
+        self._listing = next((each for each in listings if not each.client), None)
+        self._in_full = sorted({each.title for each in listings if each.client and each.is_seen and each.shown_mode == "everything"})
+        self._draw()
 
     def show_costs(self, costs: ToolCosts, servers: Sequence[ServerSnapshot]) -> None:
         """Shows what the tools of servers cost, and what a compact tool listing would save."""
-        self._has_tokens = costs.tokens > 0
+        self._costs, self._servers = costs, servers
         self._advice.set_savings(savings(servers, costs), costs.search_tokens)
         self._draw()
-        self._words.setText(_head(self._listing, costs, servers) if self._has_tokens else "")
-        others = tr("A client with a profile or its own tool listing gets others: see Clients.")
-        counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
-        if costs.is_estimated:
-            counted = tr("Tokens of tool definitions in a client's context, estimated by size: they could not be counted")
-        counted = f"{others}\n{counted}"
-        if (listing := self._listing) is not None and listing.summary:
-            counted = tr("{summary} Change it in Clients > Defaults….", summary=listing.summary) + "\n" + counted
-        self.setToolTip(counted)
 
     def show_problem(self, problem: Problem) -> None:
         """Shows that the tokens could not be counted."""
-        self._has_tokens = False
+        self._costs = None
         self._draw()
         self._words.setText(tr("Tokens could not be counted"))
         self.setToolTip(whole(problem))
 
+    def _draw(self) -> None:
+        costs = self._costs
+        has_tokens = costs is not None and costs.tokens > 0
+        self._advice.setVisible(has_tokens and self._advice.is_worth_it)
+        if costs is None:
+            return
+        self._words.setText(_head(self._listing, costs, self._servers, self._in_full) if has_tokens else "")
+        counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
+        if costs.is_estimated:
+            counted = tr("Tokens of tool definitions in a client's context, estimated by size: they could not be counted")
+        lines = [tr("A client with a profile or its own tool listing gets others: see Clients."), counted]
+        if self._in_full:
+            lines.insert(0, tr("Listed in full for {clients}.", clients=", ".join(self._in_full)))
+        if (listing := self._listing) is not None and listing.summary:
+            lines.insert(0, tr("{summary} Change it in Clients > Defaults….", summary=listing.summary))
+        self.setToolTip("\n".join(lines))
 
-def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequence[ServerSnapshot]) -> str:
+
+def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequence[ServerSnapshot], in_full: Sequence[str]) -> str:
+    """Returns the default listing and its cost, and which clients get all tools although it is another one."""
     mode, cost = listing.shown_mode if listing is not None else "everything", default_tokens(costs.shown_tokens, costs.tokens)
     cost = tr("about {tokens}", tokens=cost) if costs.is_estimated else cost
     own = [server for server in servers if not server.is_builtin and server.origin != "proposal"]
     compact = sum(server.is_lazy for server in own)
     if mode == "search":
-        return tr("Default listing: search · {tokens}", tokens=default_tokens(0, costs.tokens))
-    if mode == "lazy" and compact < len(own):
-        return tr("Default listing: compact for {count} of {all} servers · {tokens}", count=compact, all=len(own), tokens=cost)
-    if mode == "lazy":
-        return tr("Default listing: compact · {tokens}", tokens=cost)
-    return tr("{tokens} for a client with all tools", tokens=cost)
+        text = tr("Default listing: search · {tokens}", tokens=default_tokens(0, costs.tokens))
+    elif mode == "lazy" and compact < len(own):
+        text = tr("Default listing: compact for {count} of {all} servers · {tokens}", count=compact, all=len(own), tokens=cost)
+    elif mode == "lazy":
+        text = tr("Default listing: compact · {tokens}", tokens=cost)
+    else:
+        return tr("{tokens} for a client with all tools", tokens=cost)
+    if not in_full:
+        return text
+    if len(in_full) == 1:
+        return tr("{listing}, as for {client}", listing=text, client=in_full[0])
+    return tr("{listing}, as for {client} and {count} more", listing=text, client=in_full[0], count=len(in_full) - 1)
 
 
 ROOM_FOR_TOKENS = 900  # px; below that, what tools cost stands on the cards only

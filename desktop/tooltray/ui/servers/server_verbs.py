@@ -122,10 +122,12 @@ class ServerVerbs(QObject, View):
         self._stopped = name, toast
 
     def restart(self, name: str) -> None:
-        """Ends a server if it runs, and starts it."""
+        """Ends a server if it runs, and starts it; says so at the end, since a quick restart leaves all as it was."""
         server = self.context.servers.find(name)
-        is_stopped = server is not None and server.state in (ServerState.STOPPED, ServerState.ON_DEMAND)
-        self._run_at(name, self.started(name) if is_stopped else self.hub.servers.restart_server(name))
+        if server is not None and server.state in (ServerState.STOPPED, ServerState.ON_DEMAND):
+            self._run_at(name, self.started(name), toast=tr("{server} started", server=name))
+        else:
+            self._run_at(name, self.hub.servers.restart_server(name), toast=tr("{server} restarted", server=name))
 
     def choose_folder(self, name: str) -> None:
         """Prompts for the folder of a project, and starts the server for it."""

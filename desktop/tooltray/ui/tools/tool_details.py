@@ -94,7 +94,7 @@ class ToolDetails(DetailsPane, View):
         copy.clicked.connect(lambda: self.context.copy(self.row.tool.name, tr("The name is copied")))
         line.addWidget(copy)
         line.addStretch(1)
-        self._try = Button(self._theme, tr("Try it"), "primary", "play")
+        self._try = Button(self._theme, tr("Try it"), "primary", "tools")
         self._try.clicked.connect(lambda: self._try_tool(self.row.tool.name))
         line.addWidget(self._try)
         lines.addLayout(line)

@@ -11,7 +11,7 @@ from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.approval_body import granted_to
 from tooltray.ui.approval.permission_words import ToolRow as Approval
-from tooltray.ui.approval.permission_words import applies_now
+from tooltray.ui.approval.permission_words import applies_now, why
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
@@ -104,7 +104,7 @@ def approval(row: ToolRow) -> tuple[str, str]:
     tool = row.tool
     if not tool.is_enabled:
         return tr("Off"), ""
-    if row.approval is not None and row.approval.grants:
+    if row.approval is not None and (row.approval.grants or row.approval.tool.call_rules):
         return applies_now(row.approval)
     if tool.is_held:
         return tr("Blocked until reviewed"), "warning"
@@ -118,6 +118,8 @@ def why_so(row: ToolRow) -> str:
         return tr("AI clients do not see it.")
     if row.approval is not None and row.approval.grants and not row.approval.tool.is_free:
         return _granted(row.approval.grants)
+    if row.approval is not None and row.approval.tool.call_rules and not (tool.is_held or tool.is_approved):
+        return why(row.approval)
     if tool.is_held:
         return tr("Its definition has changed since you allowed it. It asks until you have seen how.")
     if tool.is_approved:

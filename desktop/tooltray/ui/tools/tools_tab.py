@@ -241,8 +241,9 @@ class ToolsTab(Page):
         self._approvals = await self._known(self._read_approvals(), APPROVALS)
 
     async def _read_approvals(self) -> Mapping[tuple[str, str], Approval]:
-        """Returns what decides about each tool; empty while nothing is allowed for a time: then each tool says it itself."""
-        return await read_tools(self.hub) if await self.hub.approvals.get_grants() else {}
+        """Returns what decides about each tool; empty without grants and rules on arguments: then each tool says it itself."""
+        has_rules = any(server.access is not None and server.access.has_call_rules for server in self.context.servers.servers)
+        return await read_tools(self.hub) if has_rules or await self.hub.approvals.get_grants() else {}
 
     async def _read_costs(self) -> None:
         self._costs = await self._known(self.hub.views.get_tool_costs(), COSTS)

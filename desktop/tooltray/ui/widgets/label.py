@@ -2,8 +2,8 @@
 
 import re
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from tooltray.ui.server_text import plain_tip
@@ -45,12 +45,14 @@ LEAST_BEFORE_NAME = 48  # px of the words before a name that is kept whole; with
 
 
 class ElidedLabel(Label):
-    """One line with an ellipsis where it is cut: at its end, or in its middle if what it names is there. The full text is
-    its tooltip and its name for screen readers.
+    """One line, or a few, with an ellipsis where the text is cut: at its end, or in its middle if what it names is there. The full text is
+    its tooltip and its name for screen readers. `lines_changed` carries the number of lines.
 
     Args:
         hugs: it asks for no more room than its text needs; otherwise it takes what its layout has.
     """
+
+    lines_changed = Signal(int)
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class ElidedLabel(Label):
         self._mode = mode
         self._full = text
         self._explanation = self._shorter = ""
+        self._most_lines = self._line_count = 1
         self.setSizePolicy(QSizePolicy.Policy.Preferred if hugs else QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAccessibleName(text)
 
@@ -77,6 +80,12 @@ class ElidedLabel(Label):
         if (text, explanation, shorter) != (self._full, self._explanation, self._shorter):
             self._full, self._explanation, self._shorter = text, explanation, shorter
             self.setAccessibleName(text)
+            self._elide()
+
+    def set_most_lines(self, count: int) -> None:
+        """Sets to how many lines it wraps before it is cut; at first 1."""
+        if count != self._most_lines:
+            self._most_lines = count
             self._elide()
 
     def sizeHint(self) -> QSize:
@@ -99,8 +108,25 @@ class ElidedLabel(Label):
         if is_named and shown != self._full and (parts := QUOTED_END.fullmatch(self._full)):
             room = self.width() - metrics.horizontalAdvance(f" {parts[2]}")
             shown = f"{metrics.elidedText(parts[1], self._mode, room)} {parts[2]}" if room >= LEAST_BEFORE_NAME else shown
-        self.setText(shown)
-        self.setToolTip(plain_tip(self._explanation or (self._full if shown != self._full else "")))
+        lines = [shown]
+        if self._most_lines > 1 and shown != self._full:
+            lines = self._wrapped()
+        self.setText("\n".join(lines))
+        self.setToolTip(plain_tip(self._explanation or (self._full if lines != [self._full] else "")))
+        if len(lines) != self._line_count:
+            self._line_count = len(lines)
+            self.lines_changed.emit(len(lines))
+
+    def _wrapped(self) -> list[str]:
+        """Returns the lines of the text at the width of now, the last one cut if more are needed than it may have."""
+        layout, lines, start = QTextLayout(self._full, self.font()), list[str](), 0
+        layout.beginLayout()
+        while len(lines) < self._most_lines and (line := layout.createLine()).isValid():
+            line.setLineWidth(max(1, self.width()))
+            lines.append(self._full[line.textStart() : line.textStart() + line.textLength()].strip())
+            start = line.textStart()
+        layout.endLayout()
+        return [*lines[:-1], QFontMetrics(self.font()).elidedText(self._full[start:].strip(), self._mode, self.width())]
 
 
 class CodeLabel(Label):

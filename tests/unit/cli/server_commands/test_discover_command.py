@@ -296,7 +296,7 @@ def test_show_says_what_it_is_and_what_it_would_run(tooltray: Tooltray, hub_home
         "key (text, secret, required; A key)",
         "default: low",
     )
-    for words in (*said, "Careful: It runs words through a shell", "Problem: Not here", "Tools: add"):
+    for words in (*said, "Warning: It runs words through a shell", "Problem: Not here", "Tools: add"):
         assert words in " ".join(printed.split())
 
 

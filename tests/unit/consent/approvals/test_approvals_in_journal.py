@@ -75,6 +75,18 @@ async def test_a_call_has_the_change_that_the_user_saw_last(here: Desk, tmp_path
     assert shown == [("+new",), ("-old", "+new"), ("+other",), ()]
 
 
+async def test_a_write_that_a_rule_lets_through_has_what_it_overwrote(here: Desk, tmp_path: Path) -> None:
+    found, presenter = listening(here), here.parts.presenter
+    (tmp_path / "a.md").write_text("old\n")
+    arguments = {"path": str(tmp_path / "a.md"), "content": "new\n"}
+    await presenter.add_rule("s", {"tool": "write_it", "others": "any"})
+    await here.call("write_it", arguments=arguments)
+    await presenter.add_rule("s", {"tool": "read_it", "others": "any"})
+    await here.call("read_it", arguments=arguments)
+    shown = [event.timings.diff for event in found if event.kind == CALL and event.timings]
+    assert shown == [("-old", "+new"), ()]
+
+
 async def test_a_call_that_waits_for_the_answer_to_an_equal_one_has_the_same_change(here: Desk) -> None:
     found, arguments = listening(here), {"path": "a", "content": "new"}
     two = [here.calling(arguments=arguments) for _ in range(2)]

@@ -163,6 +163,27 @@ async def test_a_rule_for_a_tool_that_reads_is_no_yes_to_the_tool(alone: Desk) -
     assert await alone.parts.presenter.get_grants() == []
 
 
+async def test_the_rules_on_arguments_of_a_tool_are_said_with_what_applies_to_it(tmp_path: Path) -> None:
+    named, pattern = ({"tool": name, "arguments": {"path": {"equals": "x"}}} for name in ("run_command", "names:r*"))
+    async with at_work(tmp_path, named) as here:
+        hub = here.parts.presenter
+
+        async def said(tool: str = "run_command") -> list[str]:
+            [tools] = [each.tools for each in await hub.get_permissions("s")]
+            return [str(rule) for each in tools if each.tool == tool for rule in each.call_rules]
+
+        assert [text.partition(",")[0] for text in await said()] == ["run_command"]
+        await hub.add_rule("s", STATUS, client="Cursor")
+        assert len(await said()) == 1, "of one client: for the others nothing changes"
+        await hub.add_rule("s", STATUS)
+        await hub.add_rule("s", pattern)
+        assert len(await said()) == 3
+        await hub.set_tool_approval("s", "run_command", "ask")
+        assert len(await said()) == 0, "the choice that it asks has ended the rule that was made for it"
+        await hub.add_rule("s", STATUS)
+        assert len(await said()) == 1, "one that was made for it later counts"
+
+
 async def test_a_rule_whose_path_leads_elsewhere_is_not_made(tmp_path: Path) -> None:
     async with at_work(tmp_path, has_window=True) as here:
         folder = tmp_path / "project" / "link"

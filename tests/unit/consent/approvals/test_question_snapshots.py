@@ -234,7 +234,7 @@ def test_the_form_has_all_that_the_window_shows() -> None:
     assert lines[1:8] == [
         "Project: /p",
         "It asks because so.",
-        "Careful: odd",
+        "Warning: odd",
         "The definition has changed:",
         "+c",
         "It would change:",
