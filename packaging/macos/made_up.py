@@ -34,12 +34,12 @@ class Freezer:
         self.bundle: dict[str, Any] = {}
 
     def names(self) -> dict[str, Any]:
-        parts = SimpleNamespace(binaries=[], datas=[], pure=[], scripts=[])
+        parts = SimpleNamespace(binaries=[], datas=[], pure=[], scripts=[("pyi_rth_pyside6", "", "PYSOURCE")])
         return {
             "SPECPATH": str(ROOT),
             "Analysis": lambda *_, **__: parts,
             "PYZ": lambda *_: None,
-            "EXE": lambda *_, **given: self.programs.append(given),
+            "EXE": lambda _, scripts, *__, **given: self.programs.append(given | {"scripts": scripts}),
             "COLLECT": lambda *_, **__: None,
             "BUNDLE": lambda *_, **given: self.bundle.update(given),
         }

@@ -58,6 +58,10 @@ def test_the_bundle_is_a_tray_app_that_opens_our_addresses(spec: tuple[made_up.F
     assert plistlib.loads(plistlib.dumps(about)) == about
 
 
+def test_qt_is_not_loaded_before_the_guardian_forks(spec: tuple[made_up.Freezer, dict[str, Any]]) -> None:
+    assert [name for name, *_ in spec[0].programs[0]["scripts"]] == []
+
+
 @pytest.mark.parametrize(("version", "numbers"), [("0.2.0", "0.2.0"), ("1.0.0rc1", "1.0.0"), ("1.2", "1.2")])
 def test_the_versions_of_a_bundle_are_numbers(version: str, numbers: str) -> None:
     bundle = made_up.read_spec(version)[0].bundle
