@@ -182,7 +182,7 @@ async def test_a_server_that_only_sessions_of_a_project_have_is_found_by_the_fir
 
 @pytest.fixture(params=[{"start_new_session": True}, {"process_group": 0}], ids=["session", "group on macOS"])
 def process_groups(request: pytest.FixtureRequest) -> Iterator[tuple[int, int]]:
-    """Two processes, each the leader of a session or a group of its own, as servers are; this one's leader may lie outside its container."""
+    """Two processes, each the leader of a session or a group of its own, as servers are; ours may lie outside the container."""
     waiting = [subprocess.Popen(["cat"], stdin=subprocess.PIPE, **request.param) for _ in range(2)]
     yield waiting[0].pid, waiting[1].pid
     for process in waiting:
