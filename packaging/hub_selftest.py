@@ -90,7 +90,8 @@ def until(is_done: Callable[[str], bool], look: Callable[[], str]) -> str:
 
 
 def processes(folder: Path) -> str:
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    wide = ("ps", "-Aww", "-o", "pid=,args=")  # otherwise macOS cuts lines at 79 characters, which the folder's path fills
+    listed = subprocess.run(wide, capture_output=True, text=True, check=True).stdout
     return "\n".join(line for line in listed.splitlines() if f"{folder}/" in line and "hub_selftest" not in line)
 
 

@@ -47,6 +47,8 @@ if [ $# -gt 0 ]; then
 fi
 version=$(cat "$here/version")
 mkdir -p "$programs" "$bin" "$data/applications" "$data/icons/hicolor/scalable/apps"
+exec 9>"$programs/.lock"
+if command -v flock >/dev/null; then flock 9; fi  # one after the other: another installation may be copying
 trap 'rm -rf "$programs/.new" "$programs/.old" "$programs/.current"' EXIT
 rm -rf "$programs/.new" "$programs/.old"
 cp -R "$here/tooltray" "$programs/.new"

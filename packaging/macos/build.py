@@ -1,4 +1,5 @@
-"""Makes Tooltray.app and a disk image of it in `dist/`, on macOS: `python packaging/macos/build.py [--identity NAME [--profile NAME]]`.
+"""Makes Tooltray.app and a disk image of it in `dist/`, on macOS:
+`python packaging/macos/build.py [--app TRIED] [--identity NAME [--profile NAME]]`.
 
 A maintainer or the release workflow runs it with the Python of .cache/package. packaging/build.py freezes, pyinstaller.spec makes the
 bundle; then sign.sh, check.py, notarize.sh for the app, dmg.sh, notarize.sh for the image.
@@ -52,12 +53,20 @@ def complete(app: Path, frozen: Path) -> None:
     (resources / "install.json").write_text(json.dumps({"kind": "macos-app"}) + "\n")
 
 
-def make_app(identity: str) -> Path:
-    os.environ["TOOLTRAY_ICON"] = str(make_icon())
-    frozen = build.freeze()
+def make_app(identity: str, tried: Path | None = None) -> Path:
+    """Makes the signed app.
+
+    Args:
+        tried: an app that is there already, which gets other signatures and remains as it is otherwise; None: it is built.
+    """
     app = build.DIST / "Tooltray.app"
-    shutil.copytree(build.BUILD / "Tooltray.app", app, symlinks=True)
-    complete(app, frozen)
+    if tried:
+        shutil.copytree(tried, app, symlinks=True)
+    else:
+        os.environ["TOOLTRAY_ICON"] = str(make_icon())
+        frozen = build.freeze()
+        shutil.copytree(build.BUILD / "Tooltray.app", app, symlinks=True)
+        complete(app, frozen)
     build.run("bash", str(MACOS / "sign.sh"), str(app), identity)
     if found := problems(app):
         raise SystemExit("\n".join(found))
@@ -84,13 +93,16 @@ def main() -> int:
     parser.add_argument(
         "--identity", default=FOR_THIS_MACHINE, help="'Developer ID Application: NAME (TEAM)'; without it, for this machine alone"
     )
+    parser.add_argument("--app", type=Path, help="an app that is there already, such as that of a disk image, is only signed and packed")
     parser.add_argument("--profile", help="the keychain's profile for notarytool; needs an identity")
     asked = parser.parse_args()
     if asked.profile and asked.identity == FOR_THIS_MACHINE:
         parser.error("--profile needs --identity")
     shutil.rmtree(build.DIST, ignore_errors=True)
     build.DIST.mkdir()
-    build.finish([pack(make_app(asked.identity), asked.identity, asked.profile)])
+    image = pack(make_app(asked.identity, asked.app), asked.identity, asked.profile)
+    if not asked.app:
+        build.finish([image])
     return 0
 
 

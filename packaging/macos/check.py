@@ -2,7 +2,7 @@
 
 Without APP it checks two bundles that made_up.py makes of the spec and sign.sh, one as the release workflow signs it, one as a maintainer
 does; packaging/macos/build.py has each app checked that it makes. Apple's own programs and its notary service remain the judges: this finds
-earlier, and without a Mac, what they say of names, places, flags and entitlements.
+earlier, and without a Mac, what they say of names, places, flags and entitlements. What the loader would not find is a problem, too.
 
 Rules: Apple's "Information Property List", "Hardened Runtime", "Placing Content in a Bundle", technical note TN2206, and what PyInstaller's
 building/osx.py has found out about directories.
@@ -29,6 +29,7 @@ MAY_HAVE = {
     APPLE_EVENTS,
 }
 """The entitlements that the main program may have, each with its reason in sign.sh. Other code has none."""
+OF_SYSTEM = ("/usr/lib/", "/System/")
 NUMBERS = r"\d+(\.\d+){0,2}"
 FORMS = {
     "CFBundleIdentifier": r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+",
@@ -53,6 +54,7 @@ def problems(app: Path) -> list[str]:
         *of_places(app, set(code)),
         *(f"{file}: {problem}" for file, found in code.items() for problem in of_code(found, is_main=file == main)),
         *of_all_code(code, main, about),
+        *of_loads(code, {path.name for path in (app / "Contents" / "Frameworks").rglob("*")}),
     ]
 
 
@@ -136,6 +138,19 @@ def of_all_code(code: Mapping[Path, list[Slice]], main: Path, about: Mapping[str
             yield f"{file}: not for {', '.join(sorted(missing))}"
         if any(each.minimum > oldest for each in found):
             yield f"{file}: needs a newer macOS than LSMinimumSystemVersion"
+
+
+def of_loads(code: Mapping[Path, list[Slice]], there: set[str]) -> Iterator[str]:
+    """
+    Args:
+        there: the names of the app's libraries.
+    """
+    for file, found in code.items():
+        for library in sorted({library for each in found for library in each.loads}):
+            if library.startswith("/") and not library.startswith(OF_SYSTEM):
+                yield f"{file}: loads {library}, which other Macs do not have"
+            elif library.startswith("@") and Path(library).name not in there:
+                yield f"{file}: loads {library}, which is not in the app"
 
 
 def of_entitlements_file(data: bytes) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Reads programs and libraries for macOS (Mach-O) on any system, as far as a signature goes.
+"""Reads programs and libraries for macOS (Mach-O) on any system, as far as their signatures and the libraries that they load go.
 
 The formats are those of Apple's headers: mach-o/loader.h and mach-o/fat.h; kern/cs_blobs.h of XNU for signatures.
 """
@@ -14,6 +14,7 @@ _THIN, _FAT, _FAT_64 = b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\
 _FIRST_JAVA = 45  # classes begin with the bytes of _FAT, and have their format's version in the place of the count
 _PROCESSORS = {0x0100000C: "arm64", 0x01000007: "x86_64"}
 _VERSION_MIN, _BUILD_VERSION, _CODE_SIGNATURE = 0x24, 0x32, 0x1D  # load commands
+_LOADS = (0xC, 0x8000001F, 0x80000023)  # the same, for libraries; 0x80000018 names one that may be missing
 _CODE_DIRECTORY, _ENTITLEMENTS, _CMS = 0, 5, 0x10000  # slots of a signature
 _BLOB_HEAD_BYTES = 8  # magic and length; a signature without an identity may have such a CMS blob with nothing in it
 
@@ -38,11 +39,13 @@ class Slice:
 
     Attributes:
         minimum: the oldest macOS that loads it, major and minor version.
+        loads: the paths of the libraries that it cannot do without.
     """
 
     processor: str
     file_type: int
     minimum: tuple[int, int]
+    loads: tuple[str, ...]
     signature: Signature | None
 
 
@@ -62,14 +65,17 @@ def slices(data: bytes) -> list[Slice]:
 def _slice(data: bytes) -> Slice:
     processor, file_type, count = struct.unpack_from("<4xI4xII", data)
     minimum, signature, at = 0, None, 32
+    loads = list[str]()
     for _ in range(count):
         command, size, first, second = struct.unpack_from("<IIII", data, at)
         if command in (_BUILD_VERSION, _VERSION_MIN):
             minimum = second if command == _BUILD_VERSION else first
         elif command == _CODE_SIGNATURE:
             signature = _signature(data[first : first + second])
+        elif command in _LOADS:
+            loads.append(data[at + first : at + size].partition(b"\0")[0].decode())
         at += size
-    return Slice(_PROCESSORS.get(processor, hex(processor)), file_type, (minimum >> 16, minimum >> 8 & 0xFF), signature)
+    return Slice(_PROCESSORS.get(processor, hex(processor)), file_type, (minimum >> 16, minimum >> 8 & 0xFF), tuple(loads), signature)
 
 
 def _signature(data: bytes) -> Signature:

@@ -34,12 +34,12 @@ class Freezer:
         self.bundle: dict[str, Any] = {}
 
     def names(self) -> dict[str, Any]:
-        parts = SimpleNamespace(binaries=[], datas=[], pure=[], scripts=[])
+        parts = SimpleNamespace(binaries=[], datas=[], pure=[], scripts=[("pyi_rth_pyside6", "", "PYSOURCE")])
         return {
             "SPECPATH": str(ROOT),
             "Analysis": lambda *_, **__: parts,
             "PYZ": lambda *_: None,
-            "EXE": lambda *_, **given: self.programs.append(given),
+            "EXE": lambda _, scripts, *__, **given: self.programs.append(given | {"scripts": scripts}),
             "COLLECT": lambda *_, **__: None,
             "BUNDLE": lambda *_, **given: self.bundle.update(given),
         }
@@ -114,15 +114,20 @@ def make_app(place: Path, version: str) -> Path:
     return app
 
 
-def mach_o(file_type: int, processor: int = ARM, minimum: int = 15) -> bytes:
-    """Returns the smallest file that rcodesign signs: a page with a section of code, and an empty end for the signature."""
+def mach_o(file_type: int, processor: int = ARM, minimum: int = 15, library: str = "/usr/lib/libSystem.B.dylib") -> bytes:
+    """Returns the smallest file that rcodesign signs: a page with a section of code, and an empty end for the signature.
+
+    Args:
+        library: the one that it loads.
+    """
     start = 0x1_0000_0000
     code = struct.pack("<16s16sQQ8I", b"__text", b"__TEXT", start + 0x1000, 16, 0x1000, 2, 0, 0, 0x80000400, 0, 0, 0)
     text = struct.pack("<II16sQQQQIIII", 0x19, 72 + len(code), b"__TEXT", start, PAGE, 0, PAGE, 5, 5, 1, 0) + code
     end = struct.pack("<II16sQQQQIIII", 0x19, 72, b"__LINKEDIT", start + PAGE, PAGE, PAGE, 16, 1, 1, 0, 0)
     built = struct.pack("<6I", 0x32, 24, 1, minimum << 16, 15 << 16, 0)
-    commands = text + end + built
-    head = struct.pack("<8I", 0xFEEDFACF, processor, 0, file_type, 3, len(commands), 0x200085, 0)
+    name = library.encode().ljust(len(library) // 8 * 8 + 8, b"\0")
+    commands = text + end + built + struct.pack("<6I", 0xC, 24 + len(name), 24, 0, 0, 0) + name
+    head = struct.pack("<8I", 0xFEEDFACF, processor, 0, file_type, 4, len(commands), 0x200085, 0)
     return (head + commands).ljust(PAGE, b"\0") + bytes(16)
 
 

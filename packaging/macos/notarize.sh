@@ -14,14 +14,22 @@ case $thing in
     ;;
 *) sent=$thing assess=(--type open --context context:primary-signature) ;;
 esac
-answer=$(xcrun notarytool submit "$sent" --keychain-profile "$profile" --wait --output-format json | tr -d '[:space:]')
-if [[ $answer != *'"status":"Accepted"'* ]]; then  # notarytool exits with 0 also when Apple refuses
+# its exit code says nothing: 0 also when Apple refuses
+answer=$(xcrun notarytool submit "$sent" --keychain-profile "$profile" --wait --output-format json | tr -d '[:space:]') || true
+if [[ $answer != *'"status":"Accepted"'* ]]; then
     echo "$answer" >&2
     id=${answer#*\"id\":\"}
-    id=${id%%\"*}
-    xcrun notarytool log "$id" --keychain-profile "$profile" >&2  # names each file, with the reason
+    if [ "$id" != "$answer" ]; then  # names each file, with the reason
+        xcrun notarytool log "${id%%\"*}" --keychain-profile "$profile" >&2
+    fi
     exit 1
 fi
-xcrun stapler staple "$thing"
+# the ticket may be there only minutes after Apple has accepted ("Record not found", error 65)
+tries=10
+until xcrun stapler staple "$thing"; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ]
+    sleep 30
+done
 xcrun stapler validate "$thing"
 spctl --assess "${assess[@]}" --verbose=2 "$thing"

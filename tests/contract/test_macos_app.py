@@ -58,6 +58,10 @@ def test_the_bundle_is_a_tray_app_that_opens_our_addresses(spec: tuple[made_up.F
     assert plistlib.loads(plistlib.dumps(about)) == about
 
 
+def test_qt_is_not_loaded_before_the_guardian_forks(spec: tuple[made_up.Freezer, dict[str, Any]]) -> None:
+    assert [name for name, *_ in spec[0].programs[0]["scripts"]] == []
+
+
 @pytest.mark.parametrize(("version", "numbers"), [("0.2.0", "0.2.0"), ("1.0.0rc1", "1.0.0"), ("1.2", "1.2")])
 def test_the_versions_of_a_bundle_are_numbers(version: str, numbers: str) -> None:
     bundle = made_up.read_spec(version)[0].bundle
@@ -149,6 +153,19 @@ def test_what_is_added_to_the_app_is_among_the_resources_and_there_before_it_is_
         ),
     ]
     assert json.loads((app / "Contents/Resources/install.json").read_text())["kind"] in KINDS
+
+
+def test_an_app_that_was_tried_is_signed_and_packed_as_it_is(
+    macos: ModuleType, steps: list[tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = made_up.make_app(tmp_path, "1.2.3")
+    monkeypatch.setattr(macos.build, "freeze", lambda: pytest.fail("built"))
+    monkeypatch.setattr(macos.build, "finish", lambda files: pytest.fail("lists the parts of this machine"))
+    monkeypatch.setattr(sys, "argv", ["build.py", "--app", str(tried), "--identity", "ME"])
+    assert macos.main() == 0
+    inside = sorted(str(file.relative_to(tried)) for file in tried.rglob("*") if file.is_file())
+    assert [*steps[1]] == inside
+    assert [step[0] for step in steps if step[0].endswith(".sh")] == ["sign.sh", "dmg.sh"]
 
 
 def test_an_app_that_apple_would_refuse_is_not_packed(

@@ -113,6 +113,14 @@ def signed_again(file: Path, data: bytes = b"", **options: object) -> Callable[[
         (signed_again(LIBRARY), "some code is signed with an identity, some without"),
         (signed_again(LIBRARY, made_up.mach_o(made_up.LIBRARY, made_up.INTEL)), f"{LIBRARY}: not for arm64"),
         (signed_again(LIBRARY, made_up.mach_o(made_up.LIBRARY, minimum=26)), f"{LIBRARY}: needs a newer macOS"),
+        (
+            signed_again(LIBRARY, made_up.mach_o(made_up.LIBRARY, library="/opt/homebrew/lib/libb2.1.dylib")),
+            f"{LIBRARY}: loads /opt/homebrew/lib/libb2.1.dylib, which other Macs do not have",
+        ),
+        (
+            signed_again(LIBRARY, made_up.mach_o(made_up.LIBRARY, library="@rpath/QtDBus")),
+            f"{LIBRARY}: loads @rpath/QtDBus, which is not in the app",
+        ),
         (signed_again(BRIDGE, code_signature_flags=["runtime"]), f"{BRIDGE}: hardened without an identity"),
         (signed_again(BRIDGE, binary_identifier="bridge"), f"{BRIDGE}: its identifier, bridge, is not unique in the world"),
         (signed_again(BRIDGE, entitlements_xml_file=check.ENTITLEMENTS), f"{BRIDGE}: has the entitlement {check.APPLE_EVENTS}"),
@@ -166,6 +174,11 @@ def test_other_entitlements_are_found(before: bytes, after: bytes, problem: str)
     data = check.ENTITLEMENTS.read_bytes()
     assert before in data
     assert problem in "\n".join(check.of_entitlements_file(data.replace(before, after)))
+
+
+def test_a_library_of_the_app_is_loaded_by_its_name(app: Path) -> None:
+    signed_again(LIBRARY, made_up.mach_o(made_up.LIBRARY, library="@rpath/QtCore"), code_signature_flags=[])(app)
+    assert "loads" not in "\n".join(check.problems(app))
 
 
 def test_of_a_file_for_two_processors_each_part_is_read() -> None:

@@ -24,11 +24,23 @@ class Mac:
         self.answer("Accepted")
         self.environ = {"PATH": f"{programs}:{os.environ['PATH']}", "CALLS": str(self.calls_file), "TMPDIR": str(folder)}
 
-    def answer(self, status: str) -> None:
-        """Has Apple answer a submission, with exit code 0 as notarytool does in any case."""
-        submitted = f'{{"id": "submission-1",\n "status": "{status}"}}'
+    def answer(self, status: str, *, code: int = 0, stapled_at: int = 1) -> None:
+        """Has Apple answer a submission.
+
+        Args:
+            status: empty: there is no answer.
+            code: notarytool's exit code, which is 0 also when Apple refuses.
+            stapled_at: the try at which the ticket is there.
+        """
+        submitted = f'{{"id": "submission-1",\n "status": "{status}"}}' if status else ""
         (self.folder / "bin" / "xcrun").write_text(
-            f'#!/bin/sh\necho "xcrun|$(printf \'%s|\' "$@")" >> "$CALLS"\n[ "$2" != submit ] || echo \'{submitted}\'\n'
+            f"""#!/bin/sh
+echo "xcrun|$(printf '%s|' "$@")" >> "$CALLS"
+case $2 in
+submit) echo '{submitted}' && exit {code} ;;
+staple) [ "$(grep -c 'stapler|staple' "$CALLS")" -ge {stapled_at} ] || exit 65 ;;
+esac
+"""
         )
         (self.folder / "bin" / "xcrun").chmod(0o755)
 
@@ -134,8 +146,26 @@ def test_what_apple_accepts_has_its_ticket(mac: Mac, thing: str, sent: str, kind
     assert sorted(path.name for path in mac.folder.iterdir()) == ["bin", "calls"]
 
 
-def test_what_apple_refuses_gets_no_ticket_and_its_reasons_are_shown(mac: Mac) -> None:
-    mac.answer("Invalid")
+@pytest.mark.parametrize(("stapled_at", "is_stapled"), [(10, True), (11, False)])
+def test_a_ticket_that_is_not_there_yet_is_waited_for(mac: Mac, stapled_at: int, is_stapled: bool) -> None:
+    mac.answer("Accepted", stapled_at=stapled_at)
+    command = ["bash", str(MACOS / "notarize.sh"), "tooltray.dmg", "profile"]
+    assert (subprocess.run(command, env=mac.environ, cwd=mac.folder, timeout=30).returncode == 0) is is_stapled
+    calls = mac.calls_file.read_text()
+    assert (calls.count("stapler|staple"), calls.count("sleep|30")) == (10, 9)
+    assert ("stapler|validate" in calls) is is_stapled
+
+
+def test_where_apple_does_not_answer_there_is_no_list_of_reasons(mac: Mac) -> None:
+    mac.answer("", code=69)
+    with pytest.raises(subprocess.CalledProcessError):
+        mac.run("notarize.sh", "tooltray.dmg", "profile")
+    assert [call.split("|")[2] for call in mac.calls_file.read_text().splitlines()] == ["submit"]
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_what_apple_refuses_gets_no_ticket_and_its_reasons_are_shown(mac: Mac, code: int) -> None:
+    mac.answer("Invalid", code=code)
     with pytest.raises(subprocess.CalledProcessError):
         mac.run("notarize.sh", "tooltray.dmg", "profile")
     calls = mac.calls_file.read_text().splitlines()

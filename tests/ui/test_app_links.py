@@ -1,9 +1,9 @@
 """Addresses of things in the window."""
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QFileOpenEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from tooltray.ui.shell.app_links import LONGEST_INSTALL, OpenedAddresses, install_link, server_of_link
 
@@ -65,3 +65,26 @@ def test_what_macos_hands_over_keeps_its_encoding(qapp: QApplication) -> None:
     qapp.sendEvent(qapp, QFileOpenEvent(QUrl("tooltray://install?config=%7B%22a%22%3A%20%22%25%26%22%7D")))
     qapp.removeEventFilter(addresses)
     assert opened == ["tooltray://install?config=%7B%22a%22%3A%20%22%25%26%22%7D"]
+
+
+@pytest.mark.parametrize(
+    ("state", "has_window", "is_reopened"),
+    [
+        (Qt.ApplicationState.ApplicationActive, False, True),
+        (Qt.ApplicationState.ApplicationActive, True, False),
+        (Qt.ApplicationState.ApplicationInactive, False, False),
+    ],
+)
+def test_an_app_without_a_window_is_opened_again(
+    qapp: QApplication, state: Qt.ApplicationState, has_window: bool, is_reopened: bool
+) -> None:
+    reopened: list[bool] = []
+    addresses = OpenedAddresses(qapp)
+    addresses.reopened.connect(lambda: reopened.append(True))
+    window = QWidget()
+    window.setVisible(has_window)
+    qapp.applicationStateChanged.emit(state)
+    qapp.removeEventFilter(addresses)
+    addresses.deleteLater()
+    window.close()
+    assert bool(reopened) is is_reopened

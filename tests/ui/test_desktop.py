@@ -367,6 +367,22 @@ async def test_macos_hands_over_addresses_while_it_runs_and_before_there_is_a_wi
     assert not life.window.isVisible()
 
 
+async def test_macos_opens_the_app_again_and_it_shows_its_window(
+    live: Callable[..., Life], app: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tooltray.ui.shell.desktop.HEARS_ADDRESSES", True)
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
+    life = live(hidden=True)
+    life.may_build.clear()
+    await until(lambda: life.tray._icon.isVisible())
+    app.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)  # macOS does this at each start
+    life.may_build.set()
+    await life.running()
+    assert not life.window.isVisible()
+    app.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
+    assert life.window.isVisible()
+
+
 async def test_the_entry_for_ai_clients_is_copied(live: Callable[..., Life]) -> None:
     life = live()
     await life.running()

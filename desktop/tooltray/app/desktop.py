@@ -84,7 +84,7 @@ def run(home: Home, opening: Opening, *, execution_id: str = "") -> int:
         execution_id: is in every log record; generated if empty.
 
     Returns:
-        The exit code. In the hub itself, which is a child of the guardian, it ends with SystemExit.
+        The exit code. In a hub that is a child of its guardian, it ends with SystemExit.
 
     Raises:
         TooltrayError: the session has no display.
@@ -97,7 +97,7 @@ def run(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     execution_id = execution_id or os.environ.get(EXECUTION_ID_VARIABLE, "")
     work = functools.partial(run_here, home, opening, execution_id=execution_id)
     successor = tooltray_command("--home", str(home.root), "--background")
-    return guardian.run(work, lock=home.lock, files=(home.socket, home.control_socket, home.hub_json), successor=successor)
+    return guardian.run(work, lock=home.lock, files=(home.socket, home.control_socket, home.hub_json), successor=successor, is_app=True)
 
 
 def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:

@@ -153,10 +153,10 @@ def _pid_of_mac(connection: socket.socket) -> int:
 
 
 def leaders_of(pid: int) -> frozenset[int]:
-    """Returns the processes that may have started a process: the leader of its session; each server leads a session, which its children
-    share.
+    """Returns the processes that may have started a process: the leaders of its session and of its group. Each server leads a session, on
+    macOS a group, which its children share.
     """
     try:
-        return frozenset((os.getsid(pid),))
+        return frozenset((os.getsid(pid), os.getpgid(pid)))
     except OSError:
         return frozenset()

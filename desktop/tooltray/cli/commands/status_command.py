@@ -10,6 +10,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from tooltray import __version__
 from tooltray.cli.hubs import Hub, HubInfo, RunningHub, running_hub
 from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (
@@ -25,6 +26,7 @@ from tooltray.cli.terminal import (
 )
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
+from tooltray.foundation.installs.installation import age_of_version
 from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
@@ -108,6 +110,8 @@ def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str
     yield tr(
         "Tooltray {version} is running ({kind}, pid {pid}) in {root}.", version=info.version, kind=info.kind, pid=info.pid, root=home.root
     )
+    if age_of_version(info.version) < age_of_version(__version__):  # of another installation, which starts it for AI clients
+        yield tr("This command is of version {version}, which takes over with: tooltray serve --replace", version=__version__)
     yield tr(
         "Up for {time}; {clients} connected.", time=_time_since(snapshot.started_at), clients=count(snapshot.session_count, "AI client")
     )

@@ -1,8 +1,9 @@
 """The hub's parent process: it outlives the hub by a moment, and ends processes that the hub has left behind, also after `kill -9`.
 
 The process that was started becomes the guardian, so that its exit code is the hub's, and its child becomes the hub, with the same standard
-input and output. On Windows the hub runs in this process, which a job guards. Uses only the standard library, and runs before anything
-large is imported, because the guardian lives as long as the hub.
+input and output. On Windows the hub runs in this process, which a job guards. An app that macOS has opened remains the process that was
+started, and its guardian is the child. Uses only the standard library, and runs before anything large is imported, because the guardian
+lives as long as the hub.
 """
 
 import contextlib
@@ -58,6 +59,7 @@ def run(
     lock: StrPath | None = None,
     files: Sequence[StrPath] = (),
     successor: Sequence[str] = (),
+    is_app: bool = False,
     ends_within_s: float = ENDS_WITHIN_S,
 ) -> int:
     """Runs the hub in a child of this process, and guards it.
@@ -70,6 +72,7 @@ def run(
         files: the files that a hub removes at its end. After a killed hub the guardian removes them, unless a new hub holds the lock.
         successor: the command to run after a hub that has ended with REPLACED. This process becomes it, so its parent (a session, systemd)
             keeps its child.
+        is_app: the hub has a window. Where the system needs an app to be the process that was started, the guardian becomes its child.
         ends_within_s: the time that the hub has after a signal that asks it to end; if it still runs then, it hangs, and is killed.
 
     Returns:
@@ -80,6 +83,8 @@ def run(
         return work()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()  # otherwise both processes would write the buffers' content
+    if is_app and platform.must_be_first():
+        return _be_app(work, lock, files, successor)
     signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON | {signal.SIGCHLD})
     signal.signal(signal.SIGCHLD, lambda *_: None)  # never called; our parent may have it ignored, and macOS drops ignored signals
     tie = platform.tie()
@@ -104,6 +109,28 @@ def _be_hub(work: Callable[[], int]) -> int:
         return work()
     except KeyboardInterrupt:  # before the hub has taken over its signals
         return EXIT_CODES[signal.SIGINT]
+
+
+def _be_app(work: Callable[[], int], lock: StrPath | None, files: Sequence[StrPath], successor: Sequence[str]) -> int:
+    """Runs the hub in this process, and in a child the guardian, which waits for its end. A hub that hangs is the user's to end."""
+    app = os.getpid()
+    reading, writing = os.pipe()
+    with contextlib.suppress(OSError):  # launchd may have done it
+        os.setsid()
+    if os.fork() == 0:
+        os.setsid()
+        os.close(writing)
+        _let_go_of_pipes()
+        if not os.read(reading, 1):
+            _tidy(lock, files)
+            _end_remaining(app, platform.tie())
+        os._exit(0)
+    os.close(reading)
+    code = _be_hub(work)
+    if code == REPLACED and successor:
+        os.write(writing, b"-")  # this process goes on as another program, which has a guardian of its own
+        _become(successor)
+    return code
 
 
 def _become(command: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """The guardian on Linux: it becomes the parent of orphans, and its own end reaches the hub.
 
-Standard library only. guardian_macos has the same five functions.
+Standard library only. guardian_macos has the same six functions.
 """
 
 import ctypes
@@ -13,6 +13,11 @@ SI_KERNEL = 0x80  # asm-generic/siginfo.h: sent by no process, but by the termin
 GUARDIAN_NAME = b"tooltray-guard"  # as `ps -e` shows it; at most 15 bytes
 
 Tie = tuple[int, frozenset[int]]  # the guardian's pid, and its earlier children: jobs of a script that `exec`ed it
+
+
+def must_be_first() -> bool:
+    """Returns False: an app may be any process."""
+    return False
 
 
 def tie() -> Tie:

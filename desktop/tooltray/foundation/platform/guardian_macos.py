@@ -2,7 +2,7 @@
 session.
 
 Its children stay in that session, whatever their process groups; a child that opens a session itself is not found. Uses only POSIX and the
-standard library, so that it is tested on Linux too. guardian_linux has the same five functions.
+standard library, so that it is tested on Linux too. guardian_linux has the same six functions.
 """
 
 import os
@@ -15,6 +15,19 @@ from collections.abc import Set
 LOOK_EVERY_S = 0.02  # for a signal within a bounded time, for which macOS has no call
 
 Tie = tuple[int, int]  # the ends of a pipe: nothing is ever written to it, and only the guardian keeps its writing end
+
+
+def must_be_first() -> bool:
+    """Returns whether an app has to be the process that was started, so that its guardian is its child: unless a shell has started it.
+
+    macOS sends links, and the wish to show an app that runs already, to the process that it has started; a child does not get them
+    (https://github.com/pyinstaller/pyinstaller/pull/5276). And its frameworks for windows may not be used between fork and exec.
+    """
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:  # no terminal controls this process
+        return True
+    return False
 
 
 def tie() -> Tie:

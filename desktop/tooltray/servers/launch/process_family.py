@@ -77,8 +77,9 @@ if sys.platform == "win32":
             return False
 
 else:
-    START_OPTIONS: Mapping[str, Any] = {"start_new_session": True}
-    """Options for the start of a family's leader with `subprocess.Popen` and asyncio."""
+    START_OPTIONS: Mapping[str, Any] = {"process_group": 0} if sys.platform == "darwin" else {"start_new_session": True}
+    """Options for the start of a family's leader with `subprocess.Popen` and asyncio. On macOS it stays in the hub's session, by which the
+    guardian finds what a killed hub leaves behind."""
 
     class ProcessFamily:
         """A process that was started with START_OPTIONS, and its descendants. The process must not have been waited for: its number

@@ -5,7 +5,7 @@ Resources of servers have URIs with the same scheme (catalogue/resource_uris.py)
 
 from urllib.parse import unquote, urlsplit
 
-from PySide6.QtCore import QEvent, QObject, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
@@ -15,19 +15,29 @@ LONGEST_INSTALL = 64 * 1024  # as sources/entries/links.py has it, which reads t
 
 
 class OpenedAddresses(QObject):
-    """The addresses that macOS opens. `opened` carries each address that macOS hands to the program while it runs."""
+    """What macOS hands to the program while it runs, in place of starting it again.
+
+    `opened` carries each address. `reopened`: the user has opened the app, and it shows no window.
+    """
 
     opened = Signal(str)
+    reopened = Signal()
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         app.installEventFilter(self)
+        app.applicationStateChanged.connect(self._on_state_changed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FileOpen and isinstance(event, QFileOpenEvent) and event.url().scheme() == SCHEME:
             self.opened.emit(event.url().toString(QUrl.ComponentFormattingOption.FullyEncoded))
             return True
         return False
+
+    def _on_state_changed(self, state: Qt.ApplicationState) -> None:
+        """Handles what Qt sends each time an app is opened, also if it was active before; and when a window of it is clicked."""
+        if state == Qt.ApplicationState.ApplicationActive and not any(each.isVisible() for each in QApplication.topLevelWidgets()):
+            self.reopened.emit()
 
 
 def server_of_link(link: str) -> str:

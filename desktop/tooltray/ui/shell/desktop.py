@@ -121,6 +121,7 @@ class Desktop:
         if HEARS_ADDRESSES:
             self._addresses = OpenedAddresses(app)
             self._addresses.opened.connect(self._on_address_opened)
+            self._addresses.reopened.connect(self._on_reopened)
         self._is_built = False  # the windows
         self._is_asking_to_quit = False
         self._engine: EngineHandle | None = None
@@ -174,6 +175,10 @@ class Desktop:
         else:
             self._asked_link = link
 
+    def _on_reopened(self) -> None:
+        if self._is_built:  # until then it is this start that macOS makes active, which may be one without a window
+            self._on_open()
+
     async def run(self) -> int:
         """Shows the tray's icon, then the window, then starts the engine; returns the exit code when everything has ended."""
         self._loop = asyncio.get_running_loop()
@@ -192,6 +197,7 @@ class Desktop:
                     self._start_engine()
                 code = await self._ended
         await self._tasks.close()
+        self._is_built = False  # what is opened from here on has no window
         self._tray.hide()
         self._approvals.close()
         self._confirmations.close()

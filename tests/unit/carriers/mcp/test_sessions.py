@@ -180,10 +180,10 @@ async def test_a_server_that_only_sessions_of_a_project_have_is_found_by_the_fir
     await hub.sessions.close("ended", grace_s=0)
 
 
-@pytest.fixture
-def process_groups() -> Iterator[tuple[int, int]]:
-    """Two processes, each the leader of a session of its own, as servers are; this one's leader may lie outside its container."""
-    waiting = [subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True) for _ in range(2)]
+@pytest.fixture(params=[{"start_new_session": True}, {"process_group": 0}], ids=["session", "group on macOS"])
+def process_groups(request: pytest.FixtureRequest) -> Iterator[tuple[int, int]]:
+    """Two processes, each the leader of a session or a group of its own, as servers are; ours may lie outside the container."""
+    waiting = [subprocess.Popen(["cat"], stdin=subprocess.PIPE, **request.param) for _ in range(2)]
     yield waiting[0].pid, waiting[1].pid
     for process in waiting:
         process.communicate(timeout=20)  # ends with its input

@@ -3,9 +3,11 @@
 import time
 from typing import Any
 
+import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, problem, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray import __version__
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 
@@ -196,6 +198,13 @@ def test_a_newer_version_and_a_withdrawn_one_have_a_line_each(tooltray: Tooltray
     assert lines[-1] == "Tooltray 1.3.0 is available. Run: pip install it"
     assert lines[-2].startswith("Tooltray ")
     assert lines[-2].endswith("was withdrawn: It loses settings")
+
+
+@pytest.mark.parametrize(("version", "is_older"), [("0.0.1", True), (__version__, False), ("9.9.9", False)])
+def test_an_older_hub_of_another_installation_is_said_to_be_older(tooltray: Tooltray, hub_home: Home, version: str, is_older: bool) -> None:
+    info = {"pid": 1, "version": version, "kind": "serve", "execution_id": "e1"}
+    with FakeControlHub(hub_home, {"hub/info": info, "get_snapshot": hub_snapshot()}):
+        assert ("tooltray serve --replace" in tooltray("status").out) is is_older
 
 
 def test_a_question_that_the_user_has_not_answered_is_not_put_here(tooltray: Tooltray, hub_home: Home) -> None:

@@ -504,6 +504,67 @@ def test_on_macos_the_hub_is_asked_to_end_when_the_guardian_is_killed(guarded: C
     assert (tmp_path / "ended").exists()
 
 
+OPENED = f"{ON_MACOS}; os.setsid()"  # without a terminal, as launchd starts it
+
+
+def test_on_macos_an_app_that_was_opened_is_the_process_that_was_started(guarded: Callable[..., Guarded]) -> None:
+    program = guarded("say(pid=os.getpid(), asked=sys.stdin.readline()); return 6", before=OPENED, files=", is_app=True")
+    assert program.process.stdin
+    program.process.stdin.write(b"question\n")
+    program.process.stdin.flush()
+
+    assert program.told() == {"pid": program.process.pid, "asked": "question\n"}
+    assert program.end() == 6
+
+
+def test_on_macos_an_app_that_a_shell_has_started_is_a_child(guarded: Callable[..., Guarded]) -> None:
+    ours, terminal = pty.openpty()
+    with open(ours, "wb", buffering=0), open(terminal, "rb") as theirs:
+        program = guarded(
+            "say(parent=os.getppid()); return 0",
+            before=f"{OPENED}; import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)",
+            files=", is_app=True",
+            stdin=theirs,
+        )
+        assert program.told() == {"parent": program.process.pid}
+        assert program.end() == 0
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_on_macos_nothing_outlives_an_app(guarded: Callable[..., Guarded], files: Files, is_killed: bool) -> None:
+    program = guarded(
+        f"""
+        {files.hold.strip()}
+        deaf = start({IGNORES!r}, process_group=0)
+        assert deaf.stdout.read() == b"ready"
+        say(deaf=deaf.pid)
+        if {is_killed}:
+            {WAIT}
+        return 7
+        """,
+        before=OPENED,
+        files=f"{files.arguments}, is_app=True",
+    )
+    program.told()
+    program.told()
+    if is_killed:
+        program.process.kill()
+
+    assert program.end() == (-signal.SIGKILL if is_killed else 7)
+    wait_for(lambda: not program.left() and not files.json.exists())
+    assert program.left() == []
+    assert not files.json.exists()
+
+
+def test_on_macos_a_replaced_app_becomes_the_new_one_which_its_guardian_leaves_alone(guarded: Callable[..., Guarded]) -> None:
+    told = "import os, sys; print(os.getpid(), os.waitstatus_to_exitcode(os.wait()[1]))"  # its only child is the guardian
+    program = guarded(f"return {REPLACED}", before=OPENED, files=f", is_app=True, successor=[sys.executable, '-c', {told!r}]")
+
+    assert program.end() == 0
+    assert program.process.stdout
+    assert program.process.stdout.read().decode() == f"{program.process.pid} 0\n"
+
+
 def test_both_platforms_have_the_same_functions() -> None:
     def functions(module: object) -> set[str]:
         return {
@@ -515,7 +576,7 @@ def test_both_platforms_have_the_same_functions() -> None:
     assert (
         functions(guardian_linux) - {"Tie"}
         == functions(guardian_macos) - {"Tie"}
-        == {"tie", "follow", "take_name", "next_signal", "remaining"}
+        == {"must_be_first", "tie", "follow", "take_name", "next_signal", "remaining"}
     )
 
 

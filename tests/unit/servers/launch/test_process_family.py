@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.process_end import end_of
 
+from tooltray.servers.launch import process_family
 from tooltray.servers.launch.process_family import INSTANCE_VARIABLE, LOOK_EVERY_S, ProcessFamily
 
 pytestmark = pytest.mark.posix  # what Windows has a job for
@@ -93,3 +95,9 @@ def test_a_group_has_ended_once_no_process_of_it_is_left(sleepers: Sleepers, mon
 
     monkeypatch.setattr(os, "killpg", may_not)
     assert not family.wait_for_end(2 * LOOK_EVERY_S), "it cannot be known"
+
+
+def test_on_macos_a_server_stays_in_the_hubs_session_where_the_guardian_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+
+    assert runpy.run_path(process_family.__file__)["START_OPTIONS"] == {"process_group": 0}
