@@ -182,6 +182,8 @@ async def test_the_rules_on_arguments_of_a_tool_are_said_with_what_applies_to_it
         assert len(await said()) == 0, "the choice that it asks has ended the rule that was made for it"
         await hub.add_rule("s", STATUS)
         assert len(await said()) == 1, "one that was made for it later counts"
+        await hub.set_tool_enabled("s", "run_command", False)
+        assert len(await said()) == 0, "no client can call it"
 
 
 async def test_a_rule_whose_path_leads_elsewhere_is_not_made(tmp_path: Path) -> None:
