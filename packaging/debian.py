@@ -5,6 +5,7 @@ https://www.debian.org/doc/debian-policy/, https://www.debian.org/doc/packaging-
 """
 
 import os
+import platform
 import re
 import subprocess
 import textwrap
@@ -12,7 +13,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-DEPENDS = "libc6 (>= 2.36), libegl1, libgl1, fontconfig-config, xkb-data, sensible-utils"  # what PyInstaller leaves to the system
+DEPENDS = "libegl1, libgl1, fontconfig-config, xkb-data, sensible-utils"  # what PyInstaller leaves to the system, besides the C library
 OVERRIDES = """\
 # Python, Qt and what they need come along: one package for several releases of Debian and Ubuntu, as a frozen app
 tooltray: embedded-library *
@@ -36,17 +37,19 @@ def maintainer(environ: Mapping[str, str] = os.environ) -> str:
     return f"{name} <{environ.get('DEBEMAIL', 'tooltray@tooltray.invalid')}>"
 
 
-def control(version: str, architecture: str, size_kb: int) -> str:
+def control(version: str, architecture: str, size_kb: int, *, homepage: str = "") -> str:
+    """Returns the control file. Libraries of the machine that builds come along, so it needs that machine's C library or a newer one."""
+    site = f"Homepage: {homepage}\n" if homepage else ""
     return f"""Package: tooltray
 Version: {version}
 Architecture: {architecture}
 Maintainer: {maintainer()}
 Installed-Size: {size_kb}
-Depends: {DEPENDS}
+Depends: libc6 (>= {platform.libc_ver()[1]}), {DEPENDS}
 Recommends: bubblewrap, gnome-keyring | kwalletmanager
 Section: devel
 Priority: optional
-Description: one home for your MCP servers
+{site}Description: one home for your MCP servers
  Tooltray runs your MCP servers once, keeps their secrets in the keyring, and
  gives their tools to every AI client through one small program, the bridge.
  A tray icon shows how the servers are.

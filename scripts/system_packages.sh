@@ -19,6 +19,7 @@ session=(dbus gnome-keyring pass)  # places of secrets
 confinement=(bubblewrap)  # around confined servers
 linking=(binutils)  # makes a library of a package smaller
 publishing=(gnupg makepkg pacman-package-manager fakeroot libarchive-tools ruby)  # what reads the files of package repositories
+showing=(appstream desktop-file-utils)  # what reads the files for software centres
 fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core)
 
 case ${1:-} in
@@ -31,7 +32,8 @@ package)
 windows) wanted=("${windows[@]}") ;;
 package-test) wanted=(mmdebstrap util-linux mount lintian dbus gnupg) ;;
 publishing) wanted=("${publishing[@]}") ;;
-tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${confinement[@]}" "${linking[@]}" "${fonts[@]}" "${publishing[@]}") ;;
+tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${confinement[@]}" "${linking[@]}" "${fonts[@]}" "${publishing[@]}"
+    "${showing[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
 *)
     echo "usage: $0 python|tests|browser|package|package-test|publishing|windows" >&2
