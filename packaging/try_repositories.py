@@ -1,7 +1,7 @@
 """Tries the files of package repositories with the programs that read them: `python3 packaging/try_repositories.py FOLDER`.
 
 FOLDER is what packaging/repositories.py has made; nothing in it is changed. apt downloads from it over loopback, below a folder of its
-own and without root, with a key that is made for that and thrown away. Needs apt, gpg, makepkg with pacman, and ruby.
+own and without root; a repository that is not signed yet is, by a key that is thrown away. Needs apt, gpg, makepkg with pacman, and ruby.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -131,14 +132,16 @@ class Apt:
 
 
 def try_apt(archive: Path, place: Path) -> None:
-    """Signs a copy of a repository and has apt download the newest package of each architecture."""
+    """Has apt download the newest package of each architecture from a copy of a repository, which is signed if it is not yet."""
     copy = place / "apt"
     shutil.copytree(archive, copy)
     with Key() as key, served(place) as address:
-        key.sign(copy, f"{address}/apt")
+        if not (copy / "dists" / apt_archive.SUITE / apt_archive.SIGNED).exists():
+            key.sign(copy, f"{address}/apt")
+        sources = re.sub(r"(?m)^URIs: .*", f"URIs: {address}/apt", (copy / apt_archive.SOURCES).read_text())
         for index in sorted(copy.glob("dists/*/*/binary-*")):
             architecture = index.name.removeprefix("binary-")
-            apt = Apt(place / architecture, (copy / apt_archive.SOURCES).read_text(), architecture)
+            apt = Apt(place / architecture, sources, architecture)
             apt.update()
             deb = apt.download(apt.versions()[0])
             if _digest(deb) != _digest(archive / apt_archive.POOL / deb.name):

@@ -3,8 +3,11 @@
 import importlib.util
 import json
 import re
+import struct
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 
@@ -102,6 +105,41 @@ def test_the_fonts_are_those_that_the_theme_asks_for() -> None:
     assert (tokens["families"][0], tokens["mono"][0]) == ("Inter", "JetBrains Mono")
     shipped = [name for _, names in build.FONTS.values() for name in names]
     assert {re.split("-", name)[0] for name in shipped} == {"Inter", "JetBrainsMono"}
+
+
+def test_the_package_needs_the_c_library_that_its_libraries_were_built_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debian.platform, "libc_ver", lambda: ("glibc", "2.99"))
+    assert "\nDepends: libc6 (>= 2.99), libegl1" in debian.control("1.0", "arm64", 1)
+
+
+def test_software_centres_are_told_the_site_only_if_there_is_one() -> None:
+    assert "Homepage" not in debian.control("1.0", "amd64", 1)
+    assert "\nHomepage: https://site.example\nDescription: " in debian.control("1.0", "amd64", 1, homepage="https://site.example")
+    assert not re.search("url|screenshot|http|@", build.metainfo(""))
+
+
+def test_pictures_of_software_centres_are_those_of_the_documentation() -> None:
+    images = ElementTree.fromstring(build.metainfo("https://site.example/docs")).findall("./screenshots/screenshot/image")
+    assert len(images) == 4
+    for image in images:
+        file = ROOT / "docs" / str(image.text).removeprefix("https://site.example/docs/")
+        size = struct.unpack(">II", file.read_bytes()[16:24])
+        assert (image.get("width"), image.get("height")) == tuple(map(str, size))
+
+
+@pytest.mark.parametrize("site", ["", "https://site.example/docs"])
+def test_appstream_finds_nothing_wrong_with_what_software_centres_show(tmp_path: Path, site: str) -> None:
+    file = tmp_path / "dev.tooltray.Tooltray.metainfo.xml"
+    file.write_text(build.metainfo(site))
+    done = subprocess.run(["appstreamcli", "validate", "--no-net", "--no-color", file], capture_output=True, text=True, timeout=60)
+    found = [line for line in done.stdout.splitlines() if line.startswith(("E:", "W:", "I:"))]
+    assert (done.returncode, [line for line in found if site or "url-homepage-missing" not in line]) == (0, [])
+
+
+def test_the_desktop_entry_is_valid() -> None:
+    entry = ROOT / "packaging" / "linux" / "tooltray.desktop"
+    done = subprocess.run(["desktop-file-validate", "--warn-kde", entry], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_debians_changelog_has_what_changed_in_this_version_alone() -> None:

@@ -375,8 +375,13 @@ def test_pacman_runs_the_scripts_of_the_debian_package(
     assert done.stdout == f"-s {argument}|{version}\n" + (ROOT / "packaging" / "linux" / "debian" / script).read_text()
 
 
-def test_a_release_is_tried_as_a_whole(made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("is_signed", [False, True])
+def test_a_release_is_tried_as_a_whole(
+    made: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], key: tried.Key, is_signed: bool
+) -> None:
     apt_archive.publish(made / "apt", [], now_s=time.time())
+    if is_signed:
+        key.sign(made / "apt", "https://nobody.invalid/apt")
     monkeypatch.setattr("sys.argv", ["try_repositories.py", str(made)])
     assert tried.main() == 0
     cut(made / "apt" / apt_archive.POOL / f"tooltray_{VERSION}_arm64.deb")
