@@ -223,8 +223,9 @@ def test_a_withdrawn_version_is_not_offered(tmp_path: Path) -> None:
 
 
 def test_the_same_release_has_the_same_files(tmp_path: Path) -> None:
+    package = deb(tmp_path, "1.0.0")
     for name in ("first", "second"):
-        apt_archive.publish(tmp_path / name, [deb(tmp_path / f"debs {name}", "1.0.0")], now_s=NOW)
+        apt_archive.publish(tmp_path / name, [package], now_s=NOW)
     assert (tmp_path / "first/dists/stable/Release").read_bytes() == (tmp_path / "second/dists/stable/Release").read_bytes()
 
 
