@@ -207,7 +207,7 @@ def make_deb(frozen: Path) -> Path:
     add_debians_own(share)
     size_kb = sum(path.lstat().st_size for path in tree.rglob("*") if not path.is_dir()) // 1024
     architecture = run("dpkg", "--print-architecture").strip()
-    write(tree / "DEBIAN/control", debian.control(VERSION, architecture, size_kb, homepage=SITE))
+    write(tree / "DEBIAN/control", debian.control(VERSION, architecture, size_kb, libc=debian.needed_libc(frozen), homepage=SITE))
     for script in ("postinst", "prerm", "postrm"):
         put(LINUX / "debian" / script, tree / "DEBIAN" / script)
     settle(tree)

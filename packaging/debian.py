@@ -5,7 +5,6 @@ https://www.debian.org/doc/debian-policy/, https://www.debian.org/doc/packaging-
 """
 
 import os
-import platform
 import re
 import subprocess
 import textwrap
@@ -22,6 +21,7 @@ tooltray: library-not-linked-against-libc *
 """
 OURS = "2026 The developers of Tooltray"
 _SYSTEM_LIBRARY = re.compile(r": (/usr)?/lib/[^/]+-linux-gnu[^/]*/lib[^/]+$")  # of dpkg-query's lines, "package:architecture: path"
+_OF_LIBC = re.compile(rb"\0GLIBC_2\.(\d+)(?=\0)")  # of an ELF file's names of versions
 _COMMON = {  # texts that each Debian has in /usr/share/common-licenses, by SPDX expression
     "Apache-2.0": "Apache-2.0",
     "LGPL-3.0-only": "LGPL-3",
@@ -37,15 +37,26 @@ def maintainer(environ: Mapping[str, str] = os.environ) -> str:
     return f"{name} <{environ.get('DEBEMAIL', 'tooltray@tooltray.invalid')}>"
 
 
-def control(version: str, architecture: str, size_kb: int, *, homepage: str = "") -> str:
-    """Returns the control file. Libraries of the machine that builds come along, so it needs that machine's C library or a newer one."""
+def needed_libc(programs: Path) -> str:
+    """Returns the version of the C library that a folder of programs needs: the newest that one of them names."""
+    files = (file for file in programs.rglob("*") if file.is_file() and not file.is_symlink())
+    return f"2.{max((int(minor) for file in files for minor in _OF_LIBC.findall(file.read_bytes())), default=0)}"
+
+
+def control(version: str, architecture: str, size_kb: int, *, libc: str, homepage: str = "") -> str:
+    """Returns the control file.
+
+    Args:
+        libc: the version of the C library that the programs need.
+        homepage: empty: none.
+    """
     site = f"Homepage: {homepage}\n" if homepage else ""
     return f"""Package: tooltray
 Version: {version}
 Architecture: {architecture}
 Maintainer: {maintainer()}
 Installed-Size: {size_kb}
-Depends: libc6 (>= {platform.libc_ver()[1]}), {DEPENDS}
+Depends: libc6 (>= {libc}), {DEPENDS}
 Recommends: bubblewrap, gnome-keyring | kwalletmanager
 Section: devel
 Priority: optional

@@ -44,7 +44,7 @@ def released(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_there_is_one_version() -> None:
     assert __version__ == build.VERSION
-    assert f"\nVersion: {__version__}\n" in debian.control(__version__, "amd64", 1)
+    assert f"\nVersion: {__version__}\n" in debian.control(__version__, "amd64", 1, libc="2.36")
 
 
 def test_the_list_of_parts_names_each_with_its_licence_and_is_the_same_each_time() -> None:
@@ -107,14 +107,18 @@ def test_the_fonts_are_those_that_the_theme_asks_for() -> None:
     assert {re.split("-", name)[0] for name in shipped} == {"Inter", "JetBrainsMono"}
 
 
-def test_the_package_needs_the_c_library_that_its_libraries_were_built_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debian.platform, "libc_ver", lambda: ("glibc", "2.99"))
-    assert "\nDepends: libc6 (>= 2.99), libegl1" in debian.control("1.0", "arm64", 1)
+def test_the_package_needs_the_newest_c_library_that_one_of_its_programs_names(tmp_path: Path) -> None:
+    (tmp_path / "old").write_bytes(b"\x7fELF\0GLIBC_2.9\0GLIBC_2.34\0")
+    (tmp_path / "new").write_bytes(b"\x7fELF\0GLIBC_2.39\0GLIBC_2.4\0 it speaks of GLIBC_2.99")
+    assert debian.needed_libc(tmp_path) == "2.39"
+    assert "\nDepends: libc6 (>= 2.39), libegl1" in debian.control("1.0", "arm64", 1, libc=debian.needed_libc(tmp_path))
 
 
 def test_software_centres_are_told_the_site_only_if_there_is_one() -> None:
-    assert "Homepage" not in debian.control("1.0", "amd64", 1)
-    assert "\nHomepage: https://site.example\nDescription: " in debian.control("1.0", "amd64", 1, homepage="https://site.example")
+    assert "Homepage" not in debian.control("1.0", "amd64", 1, libc="2.36")
+    assert "\nHomepage: https://site.example\nDescription: " in debian.control(
+        "1.0", "amd64", 1, libc="2.36", homepage="https://site.example"
+    )
     assert not re.search("url|screenshot|http|@", build.metainfo(""))
 
 

@@ -39,7 +39,7 @@ SITE, FILES = "https://tooltray.example/site", f"https://files.example/owner/pro
 def deb(folder: Path, version: str, architecture: str = "amd64", content: str = "program") -> Path:
     tree = folder / f"tree {version} {architecture} {content}"
     (tree / "DEBIAN").mkdir(parents=True)
-    (tree / "DEBIAN" / "control").write_text(repositories.debian.control(version, architecture, 1))
+    (tree / "DEBIAN" / "control").write_text(repositories.debian.control(version, architecture, 1, libc="2.36"))
     (tree / "usr").mkdir()
     (tree / "usr" / "program").write_text(content)
     file = folder / f"tooltray_{version}_{architecture}.deb"
