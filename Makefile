@@ -1,7 +1,7 @@
 # run: the app. test: everything, with what it needs. coverage: the same, measured; takes half as long again. test-windows: what asks the system, under Wine. test-clients: with nine real AI clients,
 # which take 2 GB. check: style, types, imports.
 # bench: measures, into build/figures.json; bench-search SETS=folder: how well tools are found, and tokens; figures: the tables of docs and README from that. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
-# ci-full: .ci/run with what takes long besides. package: files to install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
+# ci-full: .ci/run with what takes long besides. package: files to install, in dist/ (ONLY="deb archive python"); package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
 .PHONY: run test coverage test-windows test-clients check bench bench-search figures soak conformance conformance-of-rest conformance-of-mcp docs package package-windows package-windows-test package-test ci-full lock prepare
 .DELETE_ON_ERROR:
 
@@ -73,7 +73,7 @@ docs: .venv/.run .cache/docs/.installed
 
 package: .cache/package/.installed
 	@scripts/system_packages.sh package
-	.cache/package/bin/python packaging/build.py
+	.cache/package/bin/python packaging/build.py $(addprefix --only ,$(ONLY))
 
 # on Linux too, by Wine: what only Windows has, and the unit tests of what asks the system for files, programs and connections
 ON_WINDOWS = carriers/control carriers/http_server config/foreign_configs config/secrets config/settings consent/tokens foundation/files \
@@ -93,7 +93,7 @@ package-windows: .cache/package/.installed
 package-windows-test:
 	python3 packaging/windows/selftest.py
 
-package-test: .venv/.dev .cache/installers/.installed
+package-test: .venv/.run .cache/installers/.installed
 	@scripts/system_packages.sh package-test
 	.venv/bin/python packaging/selftest.py $(PARTS)
 

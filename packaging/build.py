@@ -1,4 +1,4 @@
-"""Makes the packages for Linux in `dist/`: `make package`, or `python packaging/build.py [--only deb|archive|python]`.
+"""Makes the packages for Linux in `dist/`: `make package`, or `python packaging/build.py [--only deb|archive|python ...]`.
 
 Runs with the Python of .cache/package; uses pyinstaller.spec, Debian's dpkg-deb, hatchling, and the files in packaging/linux.
 
@@ -45,6 +45,8 @@ LINUX = ROOT / "packaging" / "linux"
 BUILD = Path(os.environ.get("TOOLTRAY_BUILD") or ROOT / "build" / "package")
 DIST = Path(os.environ.get("TOOLTRAY_DIST") or ROOT / "dist")
 VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "desktop" / "tooltray" / "__init__.py").read_text())[1]  # type: ignore[index]
+SITE = os.environ.get("TOOLTRAY_SITE", "").rstrip("/")
+"""The address of the documentation, whose pictures the packages name for software centres; without it they name neither."""
 DEBIAN = Path(os.environ.get("TOOLTRAY_DEBIAN") or "/")
 """Where Debian's fonts and licences lie; on other systems a folder that they were copied into."""
 FONTS = {  # by Debian's package; only the weights that the theme uses
@@ -198,22 +200,29 @@ def make_deb(frozen: Path) -> Path:
     put(ROOT / "resources/icons/tooltray.svg", share / "icons/hicolor/scalable/apps/tooltray.svg")
     for size in (48, 128):
         icon(size, share / f"icons/hicolor/{size}x{size}/apps/tooltray.png")
-    metainfo = (LINUX / "dev.tooltray.Tooltray.metainfo.xml").read_text()
-    day = time.strftime("%Y-%m-%d", time.gmtime(epoch()))
-    write(share / "metainfo/dev.tooltray.Tooltray.metainfo.xml", metainfo.replace("@VERSION@", VERSION).replace("@DATE@", day))
+    write(share / "metainfo/dev.tooltray.Tooltray.metainfo.xml", metainfo(SITE))
     add_shell_words(share, zsh="vendor-completions")
     for page in manual.write_pages(BUILD / "man", VERSION, epoch()):
         made(share / "man/man1" / f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
     add_debians_own(share)
     size_kb = sum(path.lstat().st_size for path in tree.rglob("*") if not path.is_dir()) // 1024
     architecture = run("dpkg", "--print-architecture").strip()
-    write(tree / "DEBIAN/control", debian.control(VERSION, architecture, size_kb))
+    write(tree / "DEBIAN/control", debian.control(VERSION, architecture, size_kb, libc=debian.needed_libc(frozen), homepage=SITE))
     for script in ("postinst", "prerm", "postrm"):
         put(LINUX / "debian" / script, tree / "DEBIAN" / script)
     settle(tree)
     deb = DIST / f"tooltray_{VERSION}_{architecture}.deb"
     run("dpkg-deb", "--root-owner-group", "-Zxz", "-z9", "--build", str(tree), str(deb), SOURCE_DATE_EPOCH=str(epoch()))
     return deb
+
+
+def metainfo(site: str) -> str:
+    """Returns what software centres show (AppStream), without addresses if there is no site."""
+    text = (LINUX / "dev.tooltray.Tooltray.metainfo.xml").read_text()
+    if not site:
+        text = re.sub(r"(?s)  <(url|screenshots)\b.*?</\1>\n", "", text)
+    day = time.strftime("%Y-%m-%d", time.gmtime(epoch()))
+    return text.replace("@SITE@", site).replace("@VERSION@", VERSION).replace("@DATE@", day)
 
 
 def add_debians_own(share: Path) -> None:
@@ -280,20 +289,22 @@ def settle(tree: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Makes the packages for Linux in dist/.")
-    parser.add_argument("--only", choices=("deb", "archive", "python"))
+    parser.add_argument("--only", action="append", choices=("deb", "archive", "python"), help="may be repeated")
     parser.add_argument("--frozen", type=Path, help="programs that are there already, in the place of new ones")
     asked = parser.parse_args()
-    only = asked.only
+    wanted = set(asked.only or ("deb", "archive", "python"))
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
-    if only in (None, "python"):
+    if "python" in wanted:
         make_python()
-    if only != "python":
+    libraries: Mapping[str, str] = {}
+    if wanted != {"python"}:
         frozen = asked.frozen or freeze()
+        libraries = of_system(frozen)
         for name, make in (("deb", make_deb), ("archive", make_archive)):
-            if only in (None, name):
+            if name in wanted:
                 make(frozen)
-    finish(list(DIST.iterdir()), {} if only == "python" else of_system(frozen))
+    finish(list(DIST.iterdir()), libraries)
     return 0
 
 

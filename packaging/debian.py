@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-DEPENDS = "libc6 (>= 2.36), libegl1, libgl1, fontconfig-config, xkb-data, sensible-utils"  # what PyInstaller leaves to the system
+DEPENDS = "libegl1, libgl1, fontconfig-config, xkb-data, sensible-utils"  # what PyInstaller leaves to the system, besides the C library
 OVERRIDES = """\
 # Python, Qt and what they need come along: one package for several releases of Debian and Ubuntu, as a frozen app
 tooltray: embedded-library *
@@ -21,6 +21,7 @@ tooltray: library-not-linked-against-libc *
 """
 OURS = "2026 The developers of Tooltray"
 _SYSTEM_LIBRARY = re.compile(r": (/usr)?/lib/[^/]+-linux-gnu[^/]*/lib[^/]+$")  # of dpkg-query's lines, "package:architecture: path"
+_OF_LIBC = re.compile(rb"\0GLIBC_2\.(\d+)(?=\0)")  # of an ELF file's names of versions
 _COMMON = {  # texts that each Debian has in /usr/share/common-licenses, by SPDX expression
     "Apache-2.0": "Apache-2.0",
     "LGPL-3.0-only": "LGPL-3",
@@ -36,17 +37,30 @@ def maintainer(environ: Mapping[str, str] = os.environ) -> str:
     return f"{name} <{environ.get('DEBEMAIL', 'tooltray@tooltray.invalid')}>"
 
 
-def control(version: str, architecture: str, size_kb: int) -> str:
+def needed_libc(programs: Path) -> str:
+    """Returns the version of the C library that a folder of programs needs: the newest that one of them names."""
+    files = (file for file in programs.rglob("*") if file.is_file() and not file.is_symlink())
+    return f"2.{max((int(minor) for file in files for minor in _OF_LIBC.findall(file.read_bytes())), default=0)}"
+
+
+def control(version: str, architecture: str, size_kb: int, *, libc: str, homepage: str = "") -> str:
+    """Returns the control file.
+
+    Args:
+        libc: the version of the C library that the programs need.
+        homepage: empty: none.
+    """
+    site = f"Homepage: {homepage}\n" if homepage else ""
     return f"""Package: tooltray
 Version: {version}
 Architecture: {architecture}
 Maintainer: {maintainer()}
 Installed-Size: {size_kb}
-Depends: {DEPENDS}
+Depends: libc6 (>= {libc}), {DEPENDS}
 Recommends: bubblewrap, gnome-keyring | kwalletmanager
 Section: devel
 Priority: optional
-Description: one home for your MCP servers
+{site}Description: one home for your MCP servers
  Tooltray runs your MCP servers once, keeps their secrets in the keyring, and
  gives their tools to every AI client through one small program, the bridge.
  A tray icon shows how the servers are.

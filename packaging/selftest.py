@@ -2,7 +2,7 @@
 
 The parts: `complete` looks for what the freezer has forgotten; `lintian` looks at the Debian package; `twice` makes the packages once more
 in another folder and compares; `wheel` installs the wheel with uv and with pipx; `bookworm`, `trixie` install the others in a bare Debian
-of that name. Without arguments: all of them.
+of that name, the Debian package from a signed repository. Without arguments: all of them.
 
 Runs as root, with the Python of .venv. mmdebstrap makes the Debian, which has neither Python nor a compiler; packaging/linux/in_debian.sh
 works in it. Programs started there have a process namespace and a folder of their own, which are removed afterwards.
@@ -26,9 +26,11 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "packaging"))
 
+import apt_archive  # noqa: E402
 import complete  # noqa: E402
 from complete import Failed  # noqa: E402
 from tests.fakes.status_notifier import Panel  # noqa: E402
+from try_repositories import Key  # noqa: E402
 
 DIST, LINUX = ROOT / "dist", ROOT / "packaging" / "linux"
 INSTALLERS = ROOT / ".cache" / "installers" / "bin"
@@ -139,6 +141,9 @@ def try_in(suite: str, place: Path) -> None:
     shutil.copy(archive, folder / "archive.tar.gz")
     shutil.copy(LINUX / "in_debian.sh", folder)
     newer(deb, folder / "newer.deb")
+    apt_archive.publish(folder / "apt", [deb], now_s=time.time())
+    with Key() as key:
+        key.sign(folder / "apt", "file:/packages/apt")
     (folder / "modules").write_text("\n".join(complete.modules_to_import()))
     apart = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
     work = f"mount --bind /dev {root}/dev && exec chroot {root} /packages/in_debian.sh /packages unix:path=/tmp/panel/bus"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what has to come from the system (Debian, Ubuntu): by apt-get without questions as root; else prints the line to run and fails.
-# Says nothing when all of it is there. Usage: system_packages.sh python|tests|browser|package|package-test|windows
+# Says nothing when all of it is there. Usage: system_packages.sh python|tests|browser|package|package-test|publishing|windows
 set -euo pipefail
 
 python=(python3-venv)  # Debian splits ensurepip off Python
@@ -18,6 +18,8 @@ browser=(chromium)  # what renders the views of MCP Apps
 session=(dbus gnome-keyring pass)  # places of secrets
 confinement=(bubblewrap)  # around confined servers
 linking=(binutils)  # makes a library of a package smaller
+publishing=(gnupg makepkg pacman-package-manager fakeroot libarchive-tools ruby)  # what reads the files of package repositories
+showing=(appstream desktop-file-utils)  # what reads the files for software centres
 fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core)
 
 case ${1:-} in
@@ -28,11 +30,13 @@ package)
     wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}" "${shared[@]}" "${linking[@]}")
     ;;
 windows) wanted=("${windows[@]}") ;;
-package-test) wanted=(mmdebstrap util-linux mount lintian dbus) ;;
-tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${confinement[@]}" "${linking[@]}" "${fonts[@]}") ;;
+package-test) wanted=(mmdebstrap util-linux mount lintian dbus gnupg) ;;
+publishing) wanted=("${publishing[@]}") ;;
+tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${confinement[@]}" "${linking[@]}" "${fonts[@]}" "${publishing[@]}"
+    "${showing[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
 *)
-    echo "usage: $0 python|tests|browser|package|package-test|windows" >&2
+    echo "usage: $0 python|tests|browser|package|package-test|publishing|windows" >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What packaging/selftest.py does inside a bare Debian, as root: install, use, upgrade, remove. Says what failed, and stops there.
-# Usage: in_debian.sh FOLDER BUS   with tooltray.deb, newer.deb, archive.tar.gz, modules; and the D-Bus address of a session with a tray.
+# Usage: in_debian.sh FOLDER BUS   with tooltray.deb, newer.deb, apt (a repository), archive.tar.gz, modules; and the D-Bus address of a session with a tray.
 # Leaves in FOLDER what the program's self-test found: self-test.json
 set -eu
 folder=$1 bus=$2
@@ -43,10 +43,12 @@ ask() { # what a client of one server is answered; the bridge gets no environmen
         env -i HOME="$HOME" "$bridge" --server ssl
 }
 
+cp "$folder/apt/tooltray.sources" /etc/apt/sources.list.d
 apt-get -qq update
 apt-get -qq install --yes --no-install-recommends xvfb xauth openssl >/dev/null 2>&1
 ! command -v python3 || fail "this Debian has a Python, so the test would prove little"
-apt-get -qq install --yes --no-install-recommends "$folder/tooltray.deb" >/dev/null 2>&1 || fail "the package cannot be installed"
+apt-get -qq install --yes --no-install-recommends tooltray >/dev/null 2>&1 || fail "the package cannot be installed from its repository"
+rm /etc/apt/sources.list.d/tooltray.sources
 for file in man/man1/tooltray.1.gz bash-completion/completions/tooltray zsh/vendor-completions/_tooltray fish/vendor_completions.d/tooltray.fish; do
     [ -s "/usr/share/$file" ] || fail "the package has no $file"
 done

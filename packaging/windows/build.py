@@ -89,7 +89,7 @@ def with_kind(place: Path, kind: str) -> Path:
 
 def make_installer() -> Path:
     installer = build.DIST / f"Tooltray-{build.VERSION}-setup.exe"
-    made = {"SOURCE": with_kind(BUILD / "setup", SETUP), "OUTPUT": installer}
+    made = {"SOURCE": with_kind(BUILD / "setup", SETUP), "OUTPUT": installer, **({"SITE": build.SITE} if build.SITE else {})}
     nsis.compile_script("tooltray.nsi", VERSION=build.VERSION, UNINSTALLER=UNINSTALLER, ICON=ICON, HEADER=HEADER, PICTURE=FINISH, **made)
     return installer
 

@@ -15,6 +15,7 @@ ManifestDPIAware true
 BrandingText " "
 VIProductVersion "${VERSION}.0"
 VIAddVersionKey "ProductName" "Tooltray"
+VIAddVersionKey "CompanyName" "The developers of Tooltray"
 VIAddVersionKey "ProductVersion" "${VERSION}"
 VIAddVersionKey "FileVersion" "${VERSION}"
 VIAddVersionKey "LegalCopyright" "The developers of Tooltray"

@@ -1,7 +1,8 @@
-; The installer for Windows: per user, without a question about rights. Made by packaging/windows/build.py, which defines SOURCE (the programs),
-; UNINSTALLER, PICTURE and what common.nsh says. `/S` is silent. Each version has a folder of its own, so that an update writes over nothing
-; that runs: bridges of the version before go on until their AI clients leave. Folders of other versions are marked; Tooltray removes them when
-; no process runs from them (foundation/installs/old_versions.py), and a bridge in one starts the hub of this version.
+; The installer for Windows: per user, without a question about rights. Made by packaging/windows/build.py, which defines SOURCE (the
+; programs), UNINSTALLER, PICTURE, SITE if there is one, and what common.nsh says. `/S` is silent. Each version has a folder of its own, so
+; that an update writes over nothing that runs: bridges of the version before go on until their AI clients leave. Folders of other versions
+; are marked; Tooltray removes them when no process runs from them (foundation/installs/old_versions.py), and a bridge in one starts the hub
+; of this version.
 !include "common.nsh"
 !include "FileFunc.nsh"
 !include "WordFunc.nsh"
@@ -11,6 +12,7 @@ InstallDirRegKey HKCU "${KEY}" "InstallLocation"
 SetCompressor /SOLID lzma
 VIAddVersionKey "FileDescription" "Tooltray installer"
 
+!define SUMMARY "One home for your MCP servers"
 !define MUI_WELCOMEFINISHPAGE_BITMAP "${PICTURE}"
 !define MUI_FINISHPAGE_RUN "$INSTDIR\${VERSION}\tooltray-app.exe"
 !define MUI_FINISHPAGE_RUN_TEXT "Start Tooltray"
@@ -42,12 +44,17 @@ Section
     SetOverwrite try
     File /r "${SOURCE}\*"
     SetOutPath "$PROFILE" ; a program that is started in a folder keeps it from being removed
-    CreateShortcut "$SMPROGRAMS\Tooltray.lnk" "$INSTDIR\${VERSION}\tooltray-app.exe"
+    CreateShortcut "$SMPROGRAMS\Tooltray.lnk" "$INSTDIR\${VERSION}\tooltray-app.exe" "" "" "" SW_SHOWNORMAL "" "${SUMMARY}"
     File "/oname=$INSTDIR\uninstall.exe" "${UNINSTALLER}"
     WriteRegStr HKCU "${KEY}" "DisplayName" "Tooltray"
     WriteRegStr HKCU "${KEY}" "DisplayVersion" "${VERSION}"
     WriteRegStr HKCU "${KEY}" "DisplayIcon" "$INSTDIR\${VERSION}\tooltray-app.exe"
     WriteRegStr HKCU "${KEY}" "Publisher" "The developers of Tooltray"
+    WriteRegStr HKCU "${KEY}" "Comments" "${SUMMARY}"
+    !ifdef SITE
+        WriteRegStr HKCU "${KEY}" "URLInfoAbout" "${SITE}/"
+        WriteRegStr HKCU "${KEY}" "HelpLink" "${SITE}/windows.html"
+    !endif
     WriteRegStr HKCU "${KEY}" "InstallLocation" "$INSTDIR"
     WriteRegStr HKCU "${KEY}" "UninstallString" '"$INSTDIR\uninstall.exe"'
     WriteRegStr HKCU "${KEY}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'

@@ -86,6 +86,13 @@ def installed(user: Path) -> Iterator[Installed]:
 def test_it_installs_for_one_person_and_says_so_in_the_registry(installed: Installed) -> None:
     assert {"tooltray.exe", "tooltray-app.exe", "tooltray-bridge.exe", "install.json", "LICENCES.txt"} <= set(os.listdir(installed.version))
     assert value(UNINSTALL, "InstallLocation") == str(installed.folder)
+    shown = {name: value(UNINSTALL, name) for name in ("DisplayName", "DisplayVersion", "Publisher", "Comments")}
+    assert shown == {
+        "DisplayName": "Tooltray",
+        "DisplayVersion": installed.version.name,
+        "Publisher": "The developers of Tooltray",
+        "Comments": "One home for your MCP servers",
+    }
     assert "tooltray-app.exe" in str(value(r"Software\Classes\tooltray\shell\open\command"))
     assert value(RUN, "Tooltray") is None
     assert "Windows installer" in installed.run("bridge", "show") or installed.run("--version").startswith("tooltray")

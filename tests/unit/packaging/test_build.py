@@ -3,8 +3,11 @@
 import importlib.util
 import json
 import re
+import struct
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 
@@ -41,7 +44,7 @@ def released(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_there_is_one_version() -> None:
     assert __version__ == build.VERSION
-    assert f"\nVersion: {__version__}\n" in debian.control(__version__, "amd64", 1)
+    assert f"\nVersion: {__version__}\n" in debian.control(__version__, "amd64", 1, libc="2.36")
 
 
 def test_the_list_of_parts_names_each_with_its_licence_and_is_the_same_each_time() -> None:
@@ -102,6 +105,50 @@ def test_the_fonts_are_those_that_the_theme_asks_for() -> None:
     assert (tokens["families"][0], tokens["mono"][0]) == ("Inter", "JetBrains Mono")
     shipped = [name for _, names in build.FONTS.values() for name in names]
     assert {re.split("-", name)[0] for name in shipped} == {"Inter", "JetBrainsMono"}
+
+
+def test_the_package_needs_the_newest_c_library_that_one_of_its_programs_names(tmp_path: Path) -> None:
+    (tmp_path / "old").write_bytes(b"\x7fELF\0GLIBC_2.9\0GLIBC_2.34\0")
+    (tmp_path / "new").write_bytes(b"\x7fELF\0GLIBC_2.39\0GLIBC_2.4\0 it speaks of GLIBC_2.99")
+    assert debian.needed_libc(tmp_path) == "2.39"
+    assert "\nDepends: libc6 (>= 2.39), libegl1" in debian.control("1.0", "arm64", 1, libc=debian.needed_libc(tmp_path))
+
+
+def test_software_centres_are_told_the_site_only_if_there_is_one() -> None:
+    assert "Homepage" not in debian.control("1.0", "amd64", 1, libc="2.36")
+    assert "\nHomepage: https://site.example\nDescription: " in debian.control(
+        "1.0", "amd64", 1, libc="2.36", homepage="https://site.example"
+    )
+    assert not re.search("url|screenshot|http|@", build.metainfo(""))
+
+
+def test_pictures_of_software_centres_are_those_of_the_documentation() -> None:
+    images = ElementTree.fromstring(build.metainfo("https://site.example/docs")).findall("./screenshots/screenshot/image")
+    assert len(images) == 4
+    for image in images:
+        file = ROOT / "docs" / str(image.text).removeprefix("https://site.example/docs/")
+        size = struct.unpack(">II", file.read_bytes()[16:24])
+        assert (image.get("width"), image.get("height")) == tuple(map(str, size))
+
+
+@pytest.mark.parametrize("site", ["", "https://site.example/docs"])
+def test_appstream_finds_nothing_wrong_with_what_software_centres_show(tmp_path: Path, site: str) -> None:
+    file = tmp_path / "dev.tooltray.Tooltray.metainfo.xml"
+    file.write_text(build.metainfo(site))
+    done = subprocess.run(["appstreamcli", "validate", "--no-net", "--no-color", file], capture_output=True, text=True, timeout=60)
+    found = [line for line in done.stdout.splitlines() if line.startswith(("E:", "W:", "I:"))]
+    known = (
+        "unknown-tag developer",
+        "developer-name-tag-deprecated",
+        *(() if site else ("url-homepage-missing",)),
+    )  # old and new AppStream
+    assert (done.returncode, [line for line in found if not line.endswith(known)]) == (0, [])
+
+
+def test_the_desktop_entry_is_valid() -> None:
+    entry = ROOT / "packaging" / "linux" / "tooltray.desktop"
+    done = subprocess.run(["desktop-file-validate", "--warn-kde", entry], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_debians_changelog_has_what_changed_in_this_version_alone() -> None:

@@ -31,6 +31,7 @@ KINDS: Mapping[str, str] = {
     WINDOWS_SETUP: Phrase("Windows installer"),
     "windows-portable": Phrase("portable folder"),
     "macos-app": Phrase("macOS app"),
+    "pacman": Phrase("Arch package"),
 }
 SETTLED_S = 10.0  # a package manager has then renamed all files of the package; it does so one after the other
 ROOT = Path(__file__).absolute().parents[4]  # of a checkout
@@ -42,6 +43,7 @@ _UPDATE: Mapping[str, Phrase] = {
     WINDOWS_SETUP: Phrase("Run the newer installer"),
     "windows-portable": Phrase("Unpack the newer archive over this folder"),
     "macos-app": Phrase("Drag the newer Tooltray into Applications"),
+    "pacman": Phrase("In your clone of tooltray-bin from the AUR, run: {command}", command="git pull && makepkg -si"),
 }
 _FILE = {  # by kind, as the packaging names them
     "deb": "tooltray_VERSION_amd64.deb",
@@ -51,10 +53,12 @@ _FILE = {  # by kind, as the packaging names them
     "windows-portable": "Tooltray-VERSION-windows-portable.zip",
     "macos-app": "tooltray-VERSION-macos-arm64.dmg",
 }
+_ON_ARM = {"amd64": "arm64", "x86_64": "aarch64"}  # Debian's name of the processor, and the kernel's
 _REMOVE: Mapping[str, str] = {
     "deb": Phrase("Run: {command}", command="sudo apt purge tooltray"),
     WINDOWS_SETUP: Phrase("Uninstall Tooltray in the Settings of Windows, below Apps"),
     "macos-app": Phrase("Move Tooltray from Applications to the Trash"),
+    "pacman": Phrase("Run: {command}", command="sudo pacman -R tooltray-bin"),
 }
 # by the file that the tool leaves in the environment; the last one is for any
 _OF_TOOLS = {
@@ -170,12 +174,21 @@ def _identity(file: Path) -> tuple[int, int, int] | None:
 def how_to_update(installation: Installation, version: str = "VERSION") -> Phrase:
     """Returns how a newer version is installed, in words; a command is the field `command`."""
     words = Phrase("Run: {command}", command=_of_tool()[0]) if installation.kind == WHEEL else _UPDATE[installation.kind]
-    return words.filled(**{name: str(value).replace("VERSION", version) for name, value in words.fields.items()})
+    return words.filled(**{name: _in_release(str(value), version) for name, value in words.fields.items()})
 
 
 def file_of(installation: Installation, version: str) -> str:
-    """Returns the name of the release's file for this kind of installation; empty for a checkout."""
-    return _FILE.get(installation.kind, "").replace("VERSION", version)
+    """Returns the name of the release's file for this kind of installation; empty for a checkout and where a release has none."""
+    return _in_release(_FILE.get(installation.kind, ""), version)
+
+
+def _in_release(name: str, version: str) -> str:
+    """Fills in the version, and the processor's name, which names of files for Linux have."""
+    import platform  # only who looks for a newer version needs it
+
+    for usual, on_arm in _ON_ARM.items() if platform.machine() == "aarch64" else ():
+        name = name.replace(usual, on_arm)
+    return name.replace("VERSION", version)
 
 
 def how_to_remove(installation: Installation) -> str:

@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import os
+import platform
 import sys
 from pathlib import Path
 
@@ -198,7 +199,20 @@ def test_of_every_kind_it_is_said_how_it_is_updated_and_removed(kind: str) -> No
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_known_version_is_named_in_the_way_to_it(kind: str) -> None:
     assert "VERSION" not in how_to_update(of_kind(kind), "1.3.0")
-    assert file_of(of_kind(kind), "1.3.0").count("1.3.0") == (kind != "checkout")
+    assert file_of(of_kind(kind), "1.3.0").count("1.3.0") == (kind not in ("checkout", "pacman"))
+
+
+@pytest.mark.parametrize(
+    ("machine", "deb", "archive"),
+    [
+        ("x86_64", "tooltray_1.3.0_amd64.deb", "tooltray-1.3.0-linux-x86_64.tar.gz"),
+        ("aarch64", "tooltray_1.3.0_arm64.deb", "tooltray-1.3.0-linux-aarch64.tar.gz"),
+    ],
+)
+def test_the_file_is_that_for_this_processor(monkeypatch: pytest.MonkeyPatch, machine: str, deb: str, archive: str) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert (file_of(of_kind("deb"), "1.3.0"), file_of(of_kind("archive"), "1.3.0")) == (deb, archive)
+    assert how_to_update(of_kind("deb"), "1.3.0").endswith(f"sudo apt install ./{deb}")
 
 
 @pytest.mark.parametrize(("left_by", "tool"), [("uv-receipt.toml", "uv tool"), ("pipx_metadata.json", "pipx"), ("other", "pip")])
