@@ -56,6 +56,9 @@ def is_wanted(kind: str, chosen: Mapping[str, bool]) -> bool:
 
 
 THEMES = ("light", "dark")
+ACTUAL_SIZE = 100  # per cent
+ZOOM_STEPS = (80, 90, ACTUAL_SIZE, 110, 125, 150, 175, 200)
+"""What the window may be zoomed to, in per cent; browsers have the same steps."""
 LARGEST_FILE = 64 * 1024 * 1024  # as for the settings themselves; this is some other file
 
 
@@ -65,6 +68,7 @@ class Preferences(msgspec.Struct, frozen=True):
     Attributes:
         language: the name of its catalogue, "en" or "zh_TW"; empty: the system's.
         theme: "light" or "dark"; empty: the system's.
+        zoom: the size of text and all else in the windows, in per cent; one of ZOOM_STEPS.
         keeps_running: whether closing the window only hides it, if there is a tray.
         starts_hidden: the window stays away until the user opens it from the tray.
         notifications: whether each kind is sent, for kinds that the user has chosen; see KINDS.
@@ -72,6 +76,7 @@ class Preferences(msgspec.Struct, frozen=True):
 
     language: str = ""
     theme: str = ""
+    zoom: int = ACTUAL_SIZE
     keeps_running: bool = True
     starts_hidden: bool = False
     notifications: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -86,6 +91,7 @@ def preferences_of(document: object) -> Preferences:
     return Preferences(
         language if isinstance(language, str) else "",
         theme if theme in THEMES else "",
+        int(size) if (size := window.get("size")) in ZOOM_STEPS else ACTUAL_SIZE,
         window.get("keepsRunning") is not False,
         window.get("startsHidden") is True,
         {kind: each for kind, each in chosen.items() if isinstance(each, bool)} if isinstance(chosen, Mapping) else {},

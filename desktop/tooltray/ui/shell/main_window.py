@@ -27,7 +27,7 @@ from tooltray.ui.shell.palette_entry import PageLine
 from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import leave_focus
-from tooltray.ui.widgets.keyboard import last_input, move_focus
+from tooltray.ui.widgets.keyboard import add_zoom_keys, last_input, move_focus
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
@@ -216,6 +216,7 @@ class MainWindow(QMainWindow):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
         QShortcut(QKeySequence(PALETTE_KEY), self, self.command_palette.open)
         self._sidebar.palette_requested.connect(self.command_palette.open)
+        add_zoom_keys(self, context.theme)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
 

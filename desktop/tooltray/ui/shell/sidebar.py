@@ -15,6 +15,7 @@ from tooltray.ui.widgets.button import Button, IconButton, PaintedButton
 from tooltray.ui.widgets.icon import Icon, Logo
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 PALETTE_KEY = "Ctrl+K"
 
@@ -39,7 +40,7 @@ class NavItem(PaintedButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(160, self._theme.size("nav"))
+        return QSize(px(160), self._theme.size("nav"))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._theme
@@ -49,17 +50,17 @@ class NavItem(PaintedButton):
             if active or self.underMouse() or self.shows_focus:
                 painter.setPen(theme.color("accent") if self.shows_focus else Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("surface.pressed" if active else "surface.hover"))
-                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6))
             color = theme.color("text.primary" if active else "text.secondary")
             middle = self.height() / 2
-            icons.draw(painter, self._icon, QRectF(10, middle - 9, 18, 18), theme.color("accent.text") if active else color)
+            icons.draw(painter, self._icon, QRectF(px(10), middle - px(9), px(18), px(18)), theme.color("accent.text") if active else color)
             painter.setPen(color)
             painter.setFont(theme.font("label"))
-            painter.drawText(QRectF(38, 0, self.width() - 70, self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
+            painter.drawText(QRectF(px(38), 0, self.width() - px(70), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
             if self._badge:
                 painter.setPen(theme.color("error.text"))
                 painter.setFont(theme.font("caption_strong", tabular=True))
-                place = QRectF(0, 0, self.width() - 12, self.height())
+                place = QRectF(0, 0, self.width() - px(12), self.height())
                 painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._badge)
 
 
@@ -82,7 +83,7 @@ class Sidebar(QFrame):
         brand.addWidget(Logo(24))
         brand.addWidget(Label(theme, "Tooltray", "heading"), 1)
         layout.addLayout(brand)
-        layout.addSpacing(18)
+        layout.addSpacing(px(18))
         group = QButtonGroup(self)
         self._items = [NavItem(theme, icon, text) for icon, text in pages]
         for index, item in enumerate(self._items):

@@ -11,6 +11,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, height_at, row
+from tooltray.ui.zoom import px
 
 SHORTCUT = "Ctrl+F"
 BESIDE_TEXT = 92  # px of a search field: its sign, its shortcut, and the frame
@@ -26,8 +27,8 @@ class SearchField(QLineEdit):
         self.set_placeholder(placeholder)
         self.setFont(theme.font())
         self.setFixedHeight(theme.size("control"))
-        self.setMaximumWidth(width)
-        self.setMinimumWidth(BESIDE_TEXT + theme.metrics("body").horizontalAdvance(tr("Search")))
+        self.setMaximumWidth(px(width))
+        self.setMinimumWidth(px(BESIDE_TEXT) + theme.metrics("body").horizontalAdvance(tr("Search")))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         QShortcut(QKeySequence(SHORTCUT), self, self._on_shortcut)
 
@@ -42,7 +43,7 @@ class SearchField(QLineEdit):
         self._fit()
 
     def _fit(self) -> None:
-        fits = self._theme.metrics("body").horizontalAdvance(self._placeholder) <= self.width() - BESIDE_TEXT
+        fits = self._theme.metrics("body").horizontalAdvance(self._placeholder) <= self.width() - px(BESIDE_TEXT)
         self.setPlaceholderText(self._placeholder if fits else tr("Search"))
 
     def _on_shortcut(self) -> None:
@@ -59,11 +60,11 @@ class SearchField(QLineEdit):
         super().paintEvent(event)
         theme = self._theme
         with QPainter(self) as painter:
-            icons.draw(painter, "search", QRectF(10, (self.height() - 15) / 2, 15, 15), theme.color("text.muted"))
+            icons.draw(painter, "search", QRectF(px(10), (self.height() - px(15)) / 2, px(15), px(15)), theme.color("text.muted"))
             if not self.text():
                 painter.setFont(theme.font("overline"))
                 painter.setPen(theme.color("text.muted"))
-                place = QRectF(0, 0, self.width() - 12, self.height())
+                place = QRectF(0, 0, self.width() - px(12), self.height())
                 painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
 
 
@@ -96,7 +97,7 @@ class Header(QFrame):
         self._place.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         lines.addWidget(self._place)
         layout.addWidget(Label(theme, title, "title"))
-        layout.addItem(QSpacerItem(4, theme.size("control")))  # the line has the same height on all pages
+        layout.addItem(QSpacerItem(px(4), theme.size("control")))  # the line has the same height on all pages
         self._subtitle = Label(theme, "", "body", "muted")
         self._subtitle.hide()
         layout.addWidget(self._subtitle)
@@ -157,8 +158,8 @@ class PageScroll(QScrollArea):
         if content is None or (layout := content.layout()) is None:
             return
         margins = layout.contentsMargins()
-        margins.setBottom(max(self._below, margins.bottom()))
-        margins.setRight(self._margin - (self.width() - self.viewport().width()))
+        margins.setBottom(max(px(self._below), margins.bottom()))
+        margins.setRight(px(self._margin) - (self.width() - self.viewport().width()))
         layout.setContentsMargins(margins)
 
 
@@ -178,7 +179,7 @@ class ReadingScroll(PageScroll):
         outer = QWidget()
         line = row(outer, margins=(MARGIN, 20, MARGIN, 32), spacing=0)
         self.content = QWidget()
-        self.content.setMaximumWidth(READING_WIDTH)
+        self.content.setMaximumWidth(px(READING_WIDTH))
         self.body = column(self.content, spacing=spacing)
         line.addWidget(self.content, 1)
         line.addStretch(0)
@@ -199,7 +200,8 @@ class FittedScroll(PageScroll):
     def sizeHint(self) -> QSize:
         content = self.widget()
         layout = content.layout() if content is not None else None
-        return QSize(self._width, height_at(layout, self._width)) if layout is not None else super().sizeHint()
+        width = min(px(self._width), self.width()) if self.isVisible() else px(self._width)
+        return QSize(px(self._width), height_at(layout, width)) if layout is not None else super().sizeHint()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():
