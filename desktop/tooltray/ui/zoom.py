@@ -1,6 +1,6 @@
 """The zoom of all windows: lengths of the design in pixels of the zoomed window, and what changes in widgets when the user zooms."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import overload
 
@@ -76,7 +76,8 @@ class Rezoom:
         return length if abs(length) <= HAIRLINE else _zoomed(round(length * ACTUAL_SIZE / self._before), self._after)
 
     def apply(self, widgets: Iterable[QWidget]) -> None:
-        """Changes fonts, fixed sizes, margins and distances of these widgets. All are read before the first one is changed, since a
+        """Changes fonts, fixed sizes, margins and distances of these widgets, but for spacers: PySide may delete what a layout's item
+        returns. All are read before the first one is changed, since a
         widget may compute the size of another one when its own changes.
         """
         widgets = list(widgets)
@@ -88,7 +89,7 @@ class Rezoom:
             if isinstance(widget, QTableView):
                 self._add_table(widget)
             if (layout := widget.layout()) is not None:
-                for each in _layouts(layout):
+                for each in (layout, *layout.findChildren(QLayout)):
                     self._add_layout(each)
         for change in self._changes:
             change()
@@ -139,18 +140,3 @@ class Rezoom:
             self._changes.append(partial(layout.setVerticalSpacing, self.length(layout.verticalSpacing())))
         else:
             self._changes.append(partial(layout.setSpacing, self.length(layout.spacing())))
-        for place in range(layout.count()):
-            item = layout.itemAt(place)
-            if item is not None and (spacer := item.spacerItem()) is not None and not spacer.sizeHint().isNull():
-                size, policy = spacer.sizeHint(), spacer.sizePolicy()
-                wide, high = self.length(size.width()), self.length(size.height())
-                self._changes.append(partial(spacer.changeSize, wide, high, policy.horizontalPolicy(), policy.verticalPolicy()))
-
-
-def _layouts(layout: QLayout) -> Iterator[QLayout]:
-    """Yields a layout and those inside it that have no widget of their own."""
-    yield layout
-    for place in range(layout.count()):
-        item = layout.itemAt(place)
-        if item is not None and (inner := item.layout()) is not None:
-            yield from _layouts(inner)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QSpacerItem, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QSizePolicy, QSpacerItem, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
@@ -86,10 +86,12 @@ class Header(QFrame):
     def __init__(self, theme: Theme, title: str, *actions: QWidget, tabs: QWidget | None = None) -> None:
         super().__init__()
         self.setObjectName("Header")
-        self.setFixedHeight(theme.size("header"))
+        self._theme = theme
         lines = column(self)
         self._line = layout = row(margins=(24, ABOVE_CONTROLS, 24, BELOW_CONTROLS), spacing=8)
         lines.addLayout(layout)
+        self._second = row(spacing=8)
+        lines.addLayout(self._second)
         lines.addStretch(1)
         self.faults, self._place = column(), QWidget()
         lines.addLayout(self.faults)
@@ -106,6 +108,7 @@ class Header(QFrame):
             layout.addWidget(tabs)
         layout.addStretch(1)
         self._actions: list[QWidget] = []
+        self._is_folded = False
         self.set_actions(actions)
 
     def hold(self, notices: QWidget) -> None:
@@ -128,13 +131,65 @@ class Header(QFrame):
         for action in actions:
             if action not in self._actions:
                 self._actions.append(action)
-                self._line.addWidget(action, SEARCH_STRETCH if isinstance(action, SearchField) else 0)
+                self._add_action(action, self._second if self._is_folded and self._tabs is None else self._line)
         for action in self._actions:
             action.setVisible(action in actions)
+        self._fold()
+
+    def _add_action(self, action: QWidget, line: QHBoxLayout) -> None:
+        line.addWidget(action, SEARCH_STRETCH if isinstance(action, SearchField) else 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fold()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # a text or an action has changed
+            self._fold()
+        return super().event(event)
+
+    def _fold(self) -> None:
+        """Moves the tabs, or without tabs the actions, to a second line where one line has no room for all."""
+        moved = [self._tabs] if self._tabs is not None else [each for each in self._actions if not each.isHidden()]
+        second = sum(each.minimumSizeHint().width() + self._line.spacing() for each in moved) if self._is_folded else 0
+        is_folded = bool(moved) and self._line.minimumSize().width() + second > self.width()
+        if is_folded is not self._is_folded:
+            self._is_folded = is_folded
+            if self._tabs is not None:
+                self._second.addWidget(self._tabs) if is_folded else self._line.insertWidget(
+                    self._line.indexOf(self._subtitle) + 1, self._tabs
+                )
+            for action in self._actions if self._tabs is None else ():
+                self._add_action(action, self._second if is_folded else self._line)
+            self._second.setAlignment(Qt.AlignmentFlag.AlignLeft)
+            side, below = (px(MARGIN), px(BELOW_CONTROLS)) if is_folded else (0, 0)
+            self._second.setContentsMargins(side, 0, side, below)
+        more = self._second.minimumSize().height() if is_folded else 0
+        self.setFixedHeight(self._theme.size("header") + more)
 
 
 MARGIN = 24
 FREE_BELOW = 72  # px below the last thing: so much a toast takes, and what it covers can be scrolled out from under it
+
+
+SMALLEST = 520, 380  # px at 100 %: what every page is usable in
+
+
+class PageRoom(QScrollArea):
+    """The place of the pages in the window. Where a large zoom leaves less than a page needs, all of it scrolls."""
+
+    def __init__(self, pages: QWidget) -> None:
+        super().__init__()
+        self._pages = pages
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidgetResizable(True)
+        pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # a page in a low window gives way by its own rules
+        self.setWidget(pages)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._pages.setMinimumSize(px(SMALLEST[0]), px(SMALLEST[1]))
+        super().resizeEvent(event)
 
 
 class PageScroll(QScrollArea):

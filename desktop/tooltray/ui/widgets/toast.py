@@ -15,6 +15,7 @@ from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import put_after
 from tooltray.ui.widgets.label import Label, breakable
+from tooltray.ui.widgets.page_frame import PageRoom
 from tooltray.ui.widgets.sheet import paint_shadow
 from tooltray.ui.widgets.surface import clear, column, height_at, row
 from tooltray.ui.zoom import px
@@ -95,7 +96,7 @@ class Toast(QWidget):
         return False
 
     def _place(self, window: QWidget) -> None:
-        left = self._theme.size("sidebar")
+        left = min(self._theme.size("sidebar"), window.width() // 4)
         right = min((pane for pane in _panes(window) if pane > left + px(BESIDE)), default=window.width())  # beside details, not over them
         self._fit(min(px(WIDEST), right - left - 2 * px(BESIDE)))
         box = QRect(QPoint(0, 0), self.size()).adjusted(px(SHADOW), px(SHADOW), -px(SHADOW), -px(SHADOW))
@@ -137,7 +138,11 @@ def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
     """Yields the buttons that a toast would cover and that cannot be scrolled away."""
     for button in window.findChildren(QAbstractButton):
         above = button.parentWidget()
-        while above is not None and above is not window and not isinstance(above, QAbstractScrollArea | Toast):
+        while (
+            above is not None
+            and above is not window
+            and not (isinstance(above, QAbstractScrollArea | Toast) and not isinstance(above, PageRoom))
+        ):
             above = above.parentWidget()
         if above is window and button.isVisible():
             yield QRect(button.mapTo(window, QPoint(0, 0)), button.size())
