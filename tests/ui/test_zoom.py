@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
 from tests.ui.scenes.all_scenes import SCENES
 
 from tooltray.foundation.preferences import ZOOM_STEPS, preferences_of
@@ -51,7 +51,9 @@ def test_a_shown_widget_follows_and_comes_back_to_the_same_size(app: QApplicatio
     assert (label.font().pixelSize(), label.width(), label.minimumHeight()) == (20, 152, 30)
     theme.set_zoom(app, 100)
     assert (label.font().pixelSize(), label.minimumWidth(), label.maximumWidth(), label.minimumHeight()) == (13, 101, 101, 20)
+    label.close()
     label.deleteLater()
+    QApplication.sendPostedEvents(label, QEvent.Type.DeferredDelete)
 
 
 @pytest.mark.parametrize("name", ["servers", "add", "approval", "feedback"])
@@ -61,7 +63,8 @@ async def test_the_keys_of_browsers_zoom_every_window_and_sheet(theme: Theme, na
         asked: list[int] = []
         theme.zoom_requested.connect(asked.append)
         shot.window.activateWindow()
-        shot.window.setFocus()
+        for _ in range(10):
+            await asyncio.sleep(0)
         target: QWidget = shot.window.focusWidget() or shot.window
         for key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus, Qt.Key.Key_0):
             QTest.keyClick(target, key, CONTROL)
@@ -72,18 +75,19 @@ async def test_the_keys_of_browsers_zoom_every_window_and_sheet(theme: Theme, na
         await shot.close()
 
 
-async def test_a_window_that_is_zoomed_and_back_again_looks_as_before(app: QApplication, theme: Theme) -> None:
-    shot = await SCENES["settings"](theme)
+async def test_what_is_typed_in_an_open_sheet_stays_while_it_is_zoomed(app: QApplication, theme: Theme) -> None:
+    shot = await SCENES["add"](theme)
     try:
-        before = shot.window.grab().toImage()
+        sheet = shot.window.sheet
+        field = next(each for each in sheet.panel.findChildren(QPlainTextEdit) if each.isVisible())
+        field.setPlainText("npx -y a-server")
+        high, size = sheet.panel.findChild(QPushButton).minimumHeight(), field.font().pixelSize()
         theme.set_zoom(app, 150)
         for _ in range(10):
             await asyncio.sleep(0)
         assert zoom() == 150
-        assert shot.window.grab().toImage() != before
-        theme.set_zoom(app, 100)
-        for _ in range(10):
-            await asyncio.sleep(0)
-        assert shot.window.grab().toImage() == before
+        assert shot.window.sheet is sheet
+        assert field.toPlainText() == "npx -y a-server"
+        assert (sheet.panel.findChild(QPushButton).minimumHeight(), field.font().pixelSize()) == (high * 3 // 2, size * 3 // 2)
     finally:
         await shot.close()

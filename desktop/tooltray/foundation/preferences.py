@@ -68,18 +68,18 @@ class Preferences(msgspec.Struct, frozen=True):
     Attributes:
         language: the name of its catalogue, "en" or "zh_TW"; empty: the system's.
         theme: "light" or "dark"; empty: the system's.
-        zoom: the size of text and all else in the windows, in per cent; one of ZOOM_STEPS.
         keeps_running: whether closing the window only hides it, if there is a tray.
         starts_hidden: the window stays away until the user opens it from the tray.
         notifications: whether each kind is sent, for kinds that the user has chosen; see KINDS.
+        zoom: the size of text and all else in the windows, in per cent; one of ZOOM_STEPS.
     """
 
     language: str = ""
     theme: str = ""
-    zoom: int = ACTUAL_SIZE
     keeps_running: bool = True
     starts_hidden: bool = False
     notifications: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    zoom: int = ACTUAL_SIZE
 
 
 def preferences_of(document: object) -> Preferences:
@@ -91,10 +91,10 @@ def preferences_of(document: object) -> Preferences:
     return Preferences(
         language if isinstance(language, str) else "",
         theme if theme in THEMES else "",
-        int(size) if (size := window.get("size")) in ZOOM_STEPS else ACTUAL_SIZE,
         window.get("keepsRunning") is not False,
         window.get("startsHidden") is True,
         {kind: each for kind, each in chosen.items() if isinstance(each, bool)} if isinstance(chosen, Mapping) else {},
+        size if isinstance(size := window.get("size"), int) and size in ZOOM_STEPS else ACTUAL_SIZE,
     )
 
 

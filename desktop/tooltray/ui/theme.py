@@ -156,11 +156,12 @@ class Theme(QObject):
         """Zooms all windows to so many per cent, those that are shown, too; what was typed in them stays."""
         if percent != zoom():
             change = Rezoom(zoom(), percent)
+            change.read(app.allWidgets())
             set_zoom(percent)
             self._fonts.clear()
-            change.apply(app.allWidgets())
             if app.styleSheet():
                 self.apply(app)
+            change.apply()
 
     def _palette(self) -> QPalette:
         role = QPalette.ColorRole

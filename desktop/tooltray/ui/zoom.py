@@ -69,19 +69,19 @@ class Rezoom:
 
     def __init__(self, before: int, after: int) -> None:
         self._before, self._after = before, after
+        self._widgets: list[QWidget] = []
         self._changes: list[Callable[[], object]] = []
 
     def length(self, length: int) -> int:
         """Returns a length at the new zoom; 0 and Qt's sign for none, -1, stay."""
         return length if abs(length) <= HAIRLINE else _zoomed(round(length * ACTUAL_SIZE / self._before), self._after)
 
-    def apply(self, widgets: Iterable[QWidget]) -> None:
-        """Changes fonts, fixed sizes, margins and distances of these widgets, but for spacers: PySide may delete what a layout's item
-        returns. All are read before the first one is changed, since a
-        widget may compute the size of another one when its own changes.
+    def read(self, widgets: Iterable[QWidget]) -> None:
+        """Reads fonts, fixed sizes, margins and distances of these widgets, before any of them is changed; but for spacers: PySide may
+        delete what a layout's item returns.
         """
-        widgets = list(widgets)
-        for widget in widgets:
+        self._widgets = list(widgets)
+        for widget in self._widgets:
             self._add_font(widget)
             self._add_limits(widget)
             if isinstance(widget, QLabel):
@@ -91,9 +91,12 @@ class Rezoom:
             if (layout := widget.layout()) is not None:
                 for each in (layout, *layout.findChildren(QLayout)):
                     self._add_layout(each)
+
+    def apply(self) -> None:
+        """Changes all that was read. The new style sheet comes first: Qt gives widgets their former fonts with it."""
         for change in self._changes:
             change()
-        for widget in widgets:
+        for widget in self._widgets:
             if isinstance(widget, QAbstractItemView):
                 widget.scheduleDelayedItemsLayout()
             widget.updateGeometry()
