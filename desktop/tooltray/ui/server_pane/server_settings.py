@@ -43,8 +43,7 @@ from tooltray.ui.zoom import px
 BESIDE_GAP = 12  # px between the form's scroll bar and the JSON
 ROOM_FOR_BOTH = 720  # px; below that the form or the JSON is shown
 CHECKED_AFTER_MS = 150  # since the last key: reading a long entry takes some milliseconds
-LONGEST_ENTRY = 256 * 1024  # characters of its JSON, which is read at each key
-FORM, JSON = 0, 1
+LONGEST_ENTRY, FORM, JSON = 256 * 1024, 0, 1  # characters of its JSON, which is read at each key; the two ways
 PLACEHOLDER = "${secret:"  # what stands before the name of a secret
 
 
@@ -230,7 +229,7 @@ class ServerSettings(ServerView, View):
         self._way_area.setVisible(not is_wide)
         self._area.setVisible(is_wide or self._ways.current == FORM)
         self._beside.setVisible(is_wide or self._ways.current == JSON)
-        self._beside_layout.setContentsMargins(px(BESIDE_GAP) if is_wide else px(MARGIN), px(4), px(MARGIN), px(12))
+        self._beside_layout.setContentsMargins(px(BESIDE_GAP if is_wide else MARGIN), px(4), px(MARGIN), px(12))
 
     # what there is
 

@@ -69,6 +69,7 @@ class SearchField(QLineEdit):
 
 
 ABOVE_CONTROLS, BELOW_CONTROLS = 24, 8  # px; in what the header has left below, a notice has its place
+SLACK = 16  # px by which a line of the header may be too long: its distances give way
 SEARCH_STRETCH = 100  # it takes the room of a header up to its widest, before the space in the middle does
 
 
@@ -152,7 +153,7 @@ class Header(QFrame):
         """Moves the tabs, or without tabs the actions, to a second line where one line has no room for all."""
         moved = [self._tabs] if self._tabs is not None else [each for each in self._actions if not each.isHidden()]
         second = sum(each.minimumSizeHint().width() + self._line.spacing() for each in moved) if self._is_folded else 0
-        is_folded = bool(moved) and self._line.minimumSize().width() + second > self.width()
+        is_folded = bool(moved) and self._line.minimumSize().width() + second > self.width() + px(SLACK)
         if is_folded is not self._is_folded:
             self._is_folded = is_folded
             if self._tabs is not None:
@@ -183,13 +184,15 @@ class PageRoom(QScrollArea):
         self._pages = pages
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setWidgetResizable(True)
-        pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # a page in a low window gives way by its own rules
         self.setWidget(pages)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._pages.setMinimumSize(px(SMALLEST[0]), px(SMALLEST[1]))
         super().resizeEvent(event)
+        room, least = self.maximumViewportSize(), QSize(px(SMALLEST[0]), px(SMALLEST[1]))
+        across = room.width() < least.width()
+        down = room.height() - across * self.horizontalScrollBar().sizeHint().height() < least.height()
+        room -= QSize(down * self.verticalScrollBar().sizeHint().width(), across * self.horizontalScrollBar().sizeHint().height())
+        self._pages.resize(room.expandedTo(least))
 
 
 class PageScroll(QScrollArea):
@@ -255,7 +258,7 @@ class FittedScroll(PageScroll):
     def sizeHint(self) -> QSize:
         content = self.widget()
         layout = content.layout() if content is not None else None
-        width = min(px(self._width), self.width()) if self.isVisible() else px(self._width)
+        width = min(px(self._width), self.window().width())
         return QSize(px(self._width), height_at(layout, width)) if layout is not None else super().sizeHint()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
