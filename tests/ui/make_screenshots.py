@@ -22,8 +22,11 @@ from tooltray.ui.i18n import install_language  # noqa: E402
 from tooltray.ui.theme import Theme  # noqa: E402
 
 
-async def take_all(app: QApplication, folder: Path, names: Sequence[str], languages: Sequence[str], modes: Sequence[str]) -> None:
+async def take_all(
+    app: QApplication, folder: Path, names: Sequence[str], languages: Sequence[str], modes: Sequence[str], zoom: int
+) -> None:
     theme = Theme(reduced_motion=True)
+    theme.set_zoom(app, zoom)
     suffix = "@2x" if os.environ.get("QT_SCALE_FACTOR") == "2" else ""
     for language in languages:
         QLocale.setDefault(QLocale(language or "en_US"))
@@ -39,6 +42,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path)
     options.add_argument("scenes", nargs="*", choices=[[], *SCENES], metavar="SCENE")
+    options.add_argument("--zoom", type=int, default=100, help="in per cent")
     options.add_argument("--only", help="e.g. light_en: one mode and one language")
     args = options.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +51,9 @@ def main() -> None:
     app = QApplication(sys.argv[:1])
     app.setQuitOnLastWindowClosed(False)
     with qasync.QEventLoop(app) as loop:
-        loop.run_until_complete(take_all(app, args.folder, args.scenes or list(SCENES), languages, [mode] if mode else ["light", "dark"]))
+        loop.run_until_complete(
+            take_all(app, args.folder, args.scenes or list(SCENES), languages, [mode] if mode else ["light", "dark"], args.zoom)
+        )
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.shell.tray import Tray
 from tooltray.ui.theme import Theme, system_mode
 from tooltray.ui.widgets.toast import Toast
+from tooltray.ui.zoom import zoom
 
 FAILURE = Problem("the disk is full", "settings.json", "Free some space")
 
@@ -765,6 +766,19 @@ async def test_a_person_at_work_in_a_sheet_keeps_it_and_the_language_changes_aft
     before.sheet.dismiss()
     await until(lambda: life.window is not before)
     await in_english_again(life, engine)
+
+
+async def test_a_zoom_by_keys_is_shown_said_and_saved(live: Callable[..., Life], app: QApplication, theme: Theme) -> None:
+    life = live()
+    engine = await life.running()
+    for _ in range(2):
+        theme.zoom_requested.emit(1)
+    assert zoom() == 125
+    assert [toast.text for toast in life.window.findChildren(Toast) if toast.isVisible()] == ["Zoom: 125 %"]
+    await until(lambda: engine.presenter.get_settings().settings.get("window", {}).get("size") == 125)
+    assert zoom() == 125
+    engine.presenter.change_settings({"window": {"size": 100}})
+    await until(lambda: zoom() == 100)
 
 
 async def test_the_theme_is_the_chosen_one_whatever_the_system_says(live: Callable[..., Life], app: QApplication, theme: Theme) -> None:

@@ -144,3 +144,22 @@ async def test_every_control_has_a_name_a_role_and_a_place_in_the_order_of_tab_a
         assert sorted({*faults(shot.window), *cut_off(shot.window)}) == []
     finally:
         await shot.close()
+
+
+@pytest.fixture
+def zoomed(app: QApplication, theme: Theme) -> Iterator[Theme]:
+    """The theme at 150 %."""
+    theme.set_zoom(app, 150)
+    yield theme
+    theme.set_zoom(app, 100)
+
+
+@pytest.mark.parametrize("name", walked())
+async def test_no_text_is_cut_off_in_a_zoomed_window(zoomed: Theme, name: str) -> None:
+    shot = await SCENES[name](zoomed)
+    try:
+        for _ in range(LAYOUT_TURNS):
+            await asyncio.sleep(0)
+        assert sorted(set(cut_off(shot.window))) == []
+    finally:
+        await shot.close()

@@ -135,4 +135,4 @@ async def test_no_text_is_cut_in_a_small_window_and_a_language_with_long_words(t
             assert each.text() == (each.accessibleName() or each.text()), "cut"
             assert each.height() >= each.heightForWidth(each.width()), each.text()
         helped = [each for each in labels if each.property("tone") == "muted"]
-        assert len(helped) == len(KINDS) + 11 + 2  # a line for each row, and for two groups
+        assert len(helped) == len(KINDS) + 12 + 2  # a line for each row, and for two groups

@@ -56,6 +56,9 @@ def is_wanted(kind: str, chosen: Mapping[str, bool]) -> bool:
 
 
 THEMES = ("light", "dark")
+ACTUAL_SIZE = 100  # per cent
+ZOOM_STEPS = (80, 90, ACTUAL_SIZE, 110, 125, 150, 175, 200)
+"""What the window may be zoomed to, in per cent; browsers have the same steps."""
 LARGEST_FILE = 64 * 1024 * 1024  # as for the settings themselves; this is some other file
 
 
@@ -68,6 +71,7 @@ class Preferences(msgspec.Struct, frozen=True):
         keeps_running: whether closing the window only hides it, if there is a tray.
         starts_hidden: the window stays away until the user opens it from the tray.
         notifications: whether each kind is sent, for kinds that the user has chosen; see KINDS.
+        zoom: the size of text and all else in the windows, in per cent; one of ZOOM_STEPS.
     """
 
     language: str = ""
@@ -75,6 +79,7 @@ class Preferences(msgspec.Struct, frozen=True):
     keeps_running: bool = True
     starts_hidden: bool = False
     notifications: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    zoom: int = ACTUAL_SIZE
 
 
 def preferences_of(document: object) -> Preferences:
@@ -89,6 +94,7 @@ def preferences_of(document: object) -> Preferences:
         window.get("keepsRunning") is not False,
         window.get("startsHidden") is True,
         {kind: each for kind, each in chosen.items() if isinstance(each, bool)} if isinstance(chosen, Mapping) else {},
+        size if isinstance(size := window.get("size"), int) and size in ZOOM_STEPS else ACTUAL_SIZE,
     )
 
 

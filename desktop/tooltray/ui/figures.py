@@ -85,3 +85,8 @@ def default_tokens(shown: int, of: int) -> str:
     if not shown:
         return tr("{count} tokens if listed in full", count=f"{of:,}")
     return tr("{shown} of {count} tokens unless listed in full", shown=f"{shown:,}", count=f"{of:,}")
+
+
+def zoom_words(percent: int) -> str:
+    """Returns a zoom in words."""
+    return tr("{percent} %", percent=QLocale().toString(percent))

@@ -10,8 +10,10 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from tooltray.foundation.preferences import ACTUAL_SIZE
 from tooltray.foundation.programs import find_resources, resource
 from tooltray.foundation.verbs import JsonObject
+from tooltray.ui.zoom import Rezoom, px, set_zoom, zoom
 
 TURN_MS, STEPS = 1200, 24
 
@@ -53,12 +55,14 @@ class SpinClock(QObject):
 
 
 PLACEHOLDER = re.compile(r"@([a-z0-9_.]+)@")
+LENGTH = re.compile(r"\b(\d+)px\b")
 
 
 class Theme(QObject):
-    """The light or dark tokens. `changed` is emitted after the application's style sheet was replaced."""
+    """The light or dark tokens, with lengths at the current zoom. `changed` is emitted after the application's style sheet was replaced."""
 
     changed = Signal()
+    zoom_requested = Signal(int)  # so many steps larger, or smaller; 0: to the actual size
 
     def __init__(self, mode: str = "light", *, reduced_motion: bool = False) -> None:
         super().__init__()
@@ -96,18 +100,19 @@ class Theme(QObject):
         return color
 
     def size(self, name: str) -> int:
-        """Returns a fixed size in logical pixels, e.g. `row` or `sidebar`."""
-        return int(self._tokens["size"][name])
+        """Returns a fixed size in logical pixels at the current zoom, e.g. `row` or `sidebar`."""
+        return px(int(self._tokens["size"][name]))
 
     def radius(self, name: str) -> int:
-        return int(self._tokens["radius"][name])
+        return px(int(self._tokens["radius"][name]))
 
     def elevation(self, name: str) -> JsonObject:
-        return cast(JsonObject, self._tokens["elevation"][name])
+        spec = self._tokens["elevation"][name]
+        return cast(JsonObject, {**spec, "y": px(spec["y"]), "blur": px(spec["blur"])})
 
     def line(self, style: str) -> int:
-        """Returns the line height of a text style in logical pixels."""
-        return int(self._tokens["type"]["styles"][style]["line"])
+        """Returns the line height of a text style in logical pixels at the current zoom."""
+        return px(int(self._tokens["type"]["styles"][style]["line"]))
 
     def font(self, style: str = "body", *, tabular: bool = False) -> QFont:
         """Returns the font of a text style; `tabular` gives digits of equal width."""
@@ -127,9 +132,9 @@ class Theme(QObject):
         spec = self._tokens["type"]["styles"][style]
         font = QFont()
         font.setFamilies(self._families["mono" if spec.get("mono") else "families"])
-        font.setPixelSize(spec["size"])
+        font.setPixelSize(px(int(spec["size"])))
         font.setWeight(QFont.Weight(spec["weight"]))
-        font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, spec.get("tracking", 0))
+        font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, spec.get("tracking", 0) * zoom() / ACTUAL_SIZE)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         if tabular:
             font.setFeature(QFont.Tag("tnum"), 1)
@@ -143,8 +148,20 @@ class Theme(QObject):
         app.setStyle("Fusion")
         app.setFont(self.font())
         app.setPalette(self._palette())
-        app.setStyleSheet(PLACEHOLDER.sub(lambda match: self.hex(match[1]), self._template))
+        sheet = LENGTH.sub(lambda match: f"{px(int(match[1]))}px", self._template)
+        app.setStyleSheet(PLACEHOLDER.sub(lambda match: self.hex(match[1]), sheet))
         self.changed.emit()
+
+    def set_zoom(self, app: QApplication, percent: int) -> None:
+        """Zooms all windows to so many per cent, those that are shown, too; what was typed in them stays."""
+        if percent != zoom():
+            change = Rezoom(zoom(), percent)
+            change.read(app.allWidgets())
+            set_zoom(percent)
+            self._fonts.clear()
+            if app.styleSheet():
+                self.apply(app)
+            change.apply()
 
     def _palette(self) -> QPalette:
         role = QPalette.ColorRole

@@ -203,12 +203,14 @@ class WindowSettings(JsonModel):
 
     Attributes:
         theme: None: the system's.
+        size: of text and all else in the windows, in per cent.
         keeps_running: closing it hides it, if there is a tray; otherwise that ends Tooltray.
         starts_hidden: it stays hidden until the user opens it from the tray.
         first_steps: the user has just begun, and is led to a first call.
     """
 
     theme: Literal["light", "dark"] | None = None
+    size: Literal[80, 90, 100, 110, 125, 150, 175, 200] = 100
     keeps_running: bool = True
     starts_hidden: bool = False
     first_steps: bool = False

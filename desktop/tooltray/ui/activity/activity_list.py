@@ -19,6 +19,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 CALLS, FAILED, REFUSED, ALL = range(4)  # the tabs; the first three list calls, ALL lists everything that happened
 OUTCOMES: dict[int, tuple[str, ...]] = {CALLS: (), FAILED: ("error",), REFUSED: ("refused",), ALL: ()}
@@ -260,5 +261,5 @@ class ActivityList(QWidget, View):
     def _place_new(self) -> None:
         head = self.table.horizontalHeader().height()
         self._new.adjustSize()
-        self._new.move((self._stack.width() - self._new.width()) // 2, head + NEW_TOP)
+        self._new.move((self._stack.width() - self._new.width()) // 2, head + px(NEW_TOP))
         self._new.raise_()

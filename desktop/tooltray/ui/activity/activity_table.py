@@ -39,6 +39,7 @@ from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SE
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
 EXTRAS = ((SERVER, 740), (TOOK, 740), (TOUCHED, 600), (CLIENT, 520))
@@ -127,8 +128,8 @@ class ActivityDelegate(CellDelegate):
             painter.fillRect(left, top, width, height, self._color("surface.hover"))
         painter.fillRect(left, top + height - 1, width, 1, self._color("chart.grid"))
         column = self._columns[index.column()]
-        inset = PAGE_INSET if index.column() == 0 else PADDING
-        cell = QRectF(left + inset, top, width - inset - PADDING, height)
+        inset = px(PAGE_INSET) if index.column() == 0 else px(PADDING)
+        cell = QRectF(left + inset, top, width - inset - px(PADDING), height)
         self._paint_value(painter, cell, column.kind, column.value(view.activity.row(place)))
 
     def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: object) -> None:
@@ -140,33 +141,33 @@ class ActivityDelegate(CellDelegate):
             self._tool(painter, cell, value)
         elif isinstance(value, Look):
             if value.icon:
-                shape = QRectF(cell.left(), cell.center().y() - MARK / 2, MARK, MARK)
+                shape = QRectF(cell.left(), cell.center().y() - px(MARK) / 2, px(MARK), px(MARK))
                 icons.draw(painter, value.icon, shape, self._color(value.tone), self._color("surface"))
-                cell = cell.adjusted(MARK + GAP + 1, 0, 0, 0)
+                cell = cell.adjusted(px(MARK) + px(GAP) + 1, 0, 0, 0)
             self._text(painter, cell, value.word, "body", value.text_color)
         else:
             ink = "text.primary" if kind is Kind.TEXT else "text.secondary"
             self._text(painter, cell, str(value), "body", ink, right=kind is Kind.NUMBER)
 
     def _tool(self, painter: QPainter, cell: QRectF, tool: ToolCell) -> None:
-        theme, left = self._theme, cell.left() + (INDENT if tool.is_inside else 0)
+        theme, left = self._theme, cell.left() + (px(INDENT) if tool.is_inside else 0)
         if tool.icon:
-            icons.draw(painter, tool.icon, QRectF(left, cell.center().y() - MARK / 2, MARK, MARK), self._color("text.muted"))
-        left += MARK + GAP
+            icons.draw(painter, tool.icon, QRectF(left, cell.center().y() - px(MARK) / 2, px(MARK), px(MARK)), self._color("text.muted"))
+        left += px(MARK) + px(GAP)
         style = "mono" if tool.is_code else "body"
         count = f"× {number(tool.count)}" if tool.count > 1 else ""
-        room = cell.right() - left - (theme.metrics("caption_strong").horizontalAdvance(count) + 16 + GAP if count else 0)
+        room = cell.right() - left - (theme.metrics("caption_strong").horizontalAdvance(count) + px(16) + px(GAP) if count else 0)
         words = QRectF(left, cell.top(), max(0.0, room), cell.height())
         self._text(painter, words, tool.name, style, "text.primary" if tool.is_code and tool.icon not in MUTED else "text.secondary")
         if count:
             used = min(room, theme.metrics(style, tabular=style == "body").horizontalAdvance(tool.name))
-            paint_chip(painter, theme, left + used + GAP + 2, cell.center().y(), count, "neutral", self._chip_fill)
+            paint_chip(painter, theme, left + used + px(GAP) + 2, cell.center().y(), count, "neutral", self._chip_fill)
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
         is_tabular = style == "body"
         painter.setFont(self._theme.font(style, tabular=is_tabular))
         painter.setPen(self._color(color))
-        is_short = len(text) * WIDEST < cell.width()
+        is_short = len(text) * px(WIDEST) < cell.width()
         mode = elide_mode(text, style)
         part = text[-LONGEST:] if mode is Qt.TextElideMode.ElideLeft else text[:LONGEST]
         metrics = self._theme.metrics(style, tabular=is_tabular)
@@ -232,10 +233,10 @@ class ActivityTable(Table):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         for place, width in EXTRAS:
-            self.setColumnHidden(place, self.width() < width)
-        widths = NARROW_WIDTHS if self.width() < NARROW else WIDTHS
+            self.setColumnHidden(place, self.width() < px(width))
+        widths = NARROW_WIDTHS if self.width() < px(NARROW) else WIDTHS
         for place, width in zip((TIME, OUTCOME), widths, strict=True):
-            self.setColumnWidth(place, width)
+            self.setColumnWidth(place, px(width))
         self._share_width()
         self._look()
 
@@ -246,7 +247,7 @@ class ActivityTable(Table):
         is_shared, header = not self.isColumnHidden(TOUCHED), self.horizontalHeader()
         header.setSectionResizeMode(TOOL, QHeaderView.ResizeMode.Fixed if is_shared else QHeaderView.ResizeMode.Stretch)
         if is_shared:
-            self.setColumnWidth(TOOL, min(WIDEST_TOOL, int(rest * SHARE_OF_TOOL)))
+            self.setColumnWidth(TOOL, min(px(WIDEST_TOOL), int(rest * SHARE_OF_TOOL)))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -280,7 +281,7 @@ class ActivityTable(Table):
     def _is_on_arrow(self, event: QMouseEvent) -> bool:
         index = self.indexAt(event.position().toPoint())
         row = self.activity.row(index.row()).row if index.isValid() and index.column() == TOOL else None
-        return row is not None and row.count > 1 and event.position().x() < self.columnViewportPosition(TOOL) + ARROW_ROOM
+        return row is not None and row.count > 1 and event.position().x() < self.columnViewportPosition(TOOL) + px(ARROW_ROOM)
 
     def _on_row_chosen(self, shown: ShownRow) -> None:
         if shown.row is not None:

@@ -33,6 +33,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.zoom import px
 
 NOW_EVERY_MS = 1000  # who is working
 
@@ -176,7 +177,7 @@ class CallsTab(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.glance.set_low(self.height() < LOW)
+        self.glance.set_low(self.height() < px(LOW))
 
     # what is read
 
@@ -315,7 +316,7 @@ class CallsTab(Page):
         menu.addSeparator()
         menu.addAction(tr("Export what is listed…"), self._on_export)
         menu.addAction(tr("Clear activity"), lambda: self.run(self._clear(), toast=tr("The activity is cleared"), undo=self._undo_clear))
-        menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + 2)))
+        menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + px(2))))
 
     async def _clear(self) -> None:
         await self.hub.activity.clear_activity()

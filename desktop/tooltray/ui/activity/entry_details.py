@@ -36,6 +36,7 @@ from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.split_view import MARGIN, PANE, DetailsPane
 from tooltray.ui.widgets.surface import Surface, row
+from tooltray.ui.zoom import px
 
 FACT_WIDTH = 84  # px of the names
 MOST_LINES = 12  # of arguments in sight at once
@@ -81,7 +82,7 @@ class EntryDetails(DetailsPane):
             line.addWidget(Label(self._theme, look.word, "caption_strong", "secondary"))
         line.addStretch(1)
         self.body.addLayout(line)
-        self.body.addSpacing(6)
+        self.body.addSpacing(px(6))
 
     def _add_facts(self) -> None:
         entry = self._entry
@@ -124,7 +125,7 @@ class EntryDetails(DetailsPane):
         """
         line = row(spacing=8)
         label = Label(self._theme, name, "caption", "muted")
-        label.setFixedWidth(FACT_WIDTH)
+        label.setFixedWidth(px(FACT_WIDTH))
         label.setMinimumHeight(self._theme.line("body"))
         line.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter if field else Qt.AlignmentFlag.AlignTop)
         line.addWidget(value, 1)
@@ -165,12 +166,12 @@ class EntryDetails(DetailsPane):
         details = self.shown
         if details.diff:
             name = tr("The change that you were shown") if was_shown(details) else tr("The change to the file")
-            self.add_section(name, DiffView(self._theme, details.diff, name, width=CHANGE_WIDTH))
+            self.add_section(name, DiffView(self._theme, details.diff, name, width=px(CHANGE_WIDTH)))
         if not (details.arguments or details.result):
             self.add_section(tr("Arguments and result"), KeepContents(self._context, details, self._recorded_until))
             return
         if details.is_cut:
-            self.body.addSpacing(8)
+            self.body.addSpacing(px(8))
             text = tr("It was longer than what is kept of a call; the rest is not there any more.")
             self.body.addWidget(Label(self._theme, text, "caption", "warning", wrap=True))
         if details.arguments:
@@ -187,13 +188,13 @@ class EntryDetails(DetailsPane):
             code.set_lines(MOST_LINES)
             return code
         view = ResultView(self._theme)
-        view.setMinimumSize(1, RESULT_HEIGHT)  # its buttons may be wider than the pane
+        view.setMinimumSize(1, px(RESULT_HEIGHT))  # its buttons may be wider than the pane
         view.show_result(result)
         return view
 
     def _add_actions(self) -> None:
         entry = self._entry
-        self.body.addSpacing(14)
+        self.body.addSpacing(px(14))
         lines = [row(spacing=8), row(spacing=8)]
         if entry.kind == "call" and entry.published:
             words, icon = (tr("Repeat…"), "refresh") if self._arguments() else (tr("Try this tool"), "tools")

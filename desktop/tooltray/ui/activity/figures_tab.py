@@ -31,6 +31,7 @@ from tooltray.ui.widgets.line_chart import Line, LineChart
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import Surface, column, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 BY = ("server", "client", "tool")
 DAY_S = 86400.0
@@ -73,7 +74,7 @@ class FiguresTable(Table):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         for place, width in EXTRAS:
-            self.setColumnHidden(place, self.width() < width)
+            self.setColumnHidden(place, self.width() < px(width))
 
     def _title(self, each: ActivityFigures) -> str:
         return _title_of(each.name, self._by)
@@ -173,7 +174,7 @@ class FiguresTab(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.chart.setFixedHeight(LOW_CHART if self.height() < LOW else CHART)
+        self.chart.setFixedHeight(px(LOW_CHART) if self.height() < px(LOW) else px(CHART))
 
     def _filter(self) -> ActivityFilter:
         return ActivityFilter(since=time.time() - SPANS[self._span.current])
@@ -267,6 +268,6 @@ class Legend(QWidget):
         super().__init__()
         line = row(self, spacing=6)
         mark = Surface(theme, tone, None, "s")
-        mark.setFixedSize(14, 3)
+        mark.setFixedSize(px(14), px(3))
         line.addWidget(mark)
         line.addWidget(Label(theme, word, "caption", "secondary"))

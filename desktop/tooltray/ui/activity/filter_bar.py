@@ -15,6 +15,7 @@ from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.surface import clear, row
+from tooltray.ui.zoom import px
 
 LONGEST = 60  # characters of a choice in the menu
 MOST = 40  # choices of a kind in the menu; a search finds the others
@@ -40,7 +41,7 @@ class FilterBar(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(px(HEIGHT))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         content = QWidget()
         self._line = row(content, margins=(0, 0, 0, 8), spacing=6)
@@ -95,7 +96,7 @@ class FilterBar(QScrollArea):
         self._fill(menu, tr("Server"), "servers", [(each, each) for each in choices.servers], filter.servers)
         self._fill(menu, tr("Project"), "projects", [(each, each) for each in choices.projects], filter.projects)
         self._fill(menu, tr("Kind"), "kinds", [(kind, kind_name(kind)) for kind in KINDS], filter.kinds)
-        menu.popup(self.add.mapToGlobal(QPoint(0, self.add.height() + 2)))
+        menu.popup(self.add.mapToGlobal(QPoint(0, self.add.height() + px(2))))
 
     def _fill(self, menu: QMenu, title: str, field: str, options: Sequence[tuple[str, str]], chosen: Sequence[str]) -> None:
         part = menu.addMenu(title)

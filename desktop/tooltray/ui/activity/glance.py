@@ -21,6 +21,7 @@ from tooltray.ui.widgets.cell_delegate import draw_on_line
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 DAY_S = 86400.0
 BARS = 96  # a quarter of an hour each
@@ -83,7 +84,7 @@ class WorkingNow(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self.setFixedHeight(FOOT)
+        self.setFixedHeight(px(FOOT))
         self._line = line = row(self, margins=(18, 0, 6, 0), spacing=8)
         self._icon = Icon(theme, "state-off", 14, "neutral", "surface")
         line.addWidget(self._icon)
@@ -144,7 +145,7 @@ class GlancePanel(Surface):
         numbers.addWidget(self._when)
         top.addLayout(numbers)
         self.chart = Histogram(theme, tr("Calls of the last 24 hours"), tr("Not known"))
-        self.chart.setFixedHeight(HEIGHT)
+        self.chart.setFixedHeight(px(HEIGHT))
         self.chart.stretch_chosen.connect(self._on_chosen)
         self.chart.cleared.connect(self._on_cleared)
         top.addWidget(self.chart)
@@ -157,12 +158,12 @@ class GlancePanel(Surface):
 
     def set_low(self, is_low: bool) -> None:
         """Makes the chart lower."""
-        self.chart.setFixedHeight(LOW_HEIGHT if is_low else HEIGHT)
+        self.chart.setFixedHeight(px(LOW_HEIGHT) if is_low else px(HEIGHT))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._when.setVisible(self.width() >= ROOM_FOR_WORDS)
-        self._tokens.setVisible(self.width() >= ROOM_FOR_TOKENS)
+        self._when.setVisible(self.width() >= px(ROOM_FOR_WORDS))
+        self._tokens.setVisible(self.width() >= px(ROOM_FOR_TOKENS))
 
     def show_glance(self, glance: Glance | None) -> None:
         """Shows numbers and bars; None: not known."""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import BY_KEYBOARD
+from tooltray.ui.zoom import px
 
 TOP, BOTTOM = 14, 18  # px: marks of failures above the bars, times below them
 SMALLEST_BAR, SMALLEST_FAILURE = 2.0, 3.0  # px; one failure among a thousand calls is seen, too
@@ -70,7 +71,7 @@ class Histogram(QWidget):
         return self._chosen
 
     def sizeHint(self) -> QSize:
-        return QSize(400, 96)
+        return QSize(px(400), px(96))
 
     def set_bars(self, bars: Sequence[Bar] | None) -> None:
         """Shows bars, the oldest first; None: not known."""
@@ -171,7 +172,7 @@ class Histogram(QWidget):
 
     @property
     def _plot(self) -> QRectF:
-        return QRectF(2, TOP, self.width() - 4, self.height() - TOP - BOTTOM)
+        return QRectF(px(2), px(TOP), self.width() - px(4), self.height() - px(TOP) - px(BOTTOM))
 
     def _place_at(self, x: float) -> int:
         if not self._bars:
@@ -195,7 +196,7 @@ class Histogram(QWidget):
             if self._shows_focus:
                 painter.setPen(QPen(theme.color("accent"), 1.5))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.75, 0.75, -0.75, -0.75), 6, 6)
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.75, 0.75, -0.75, -0.75), px(6), px(6))
 
     def _paint_bars(self, painter: QPainter, plot: QRectF, bars: Sequence[Bar]) -> None:
         theme, step, top = self._theme, plot.width() / len(bars), max(bar.value for bar in bars) or 1
@@ -222,8 +223,8 @@ class Histogram(QWidget):
         if bar.failed:
             painter.setBrush(theme.color("error"))
             painter.drawRoundedRect(QRectF(room.left(), room.bottom() - failed, room.width(), failed), 1, 1)
-            middle, tip = room.center().x(), room.bottom() - height - 4 - MARK
-            corners = [QPointF(middle, tip), QPointF(middle - MARK / 2, tip + MARK), QPointF(middle + MARK / 2, tip + MARK)]
+            middle, tip = room.center().x(), room.bottom() - height - px(4) - px(MARK)
+            corners = [QPointF(middle, tip), QPointF(middle - px(MARK) / 2, tip + px(MARK)), QPointF(middle + px(MARK) / 2, tip + px(MARK))]
             painter.drawPolygon(QPolygonF(corners))
 
     def _marked(self) -> tuple[int, int] | None:
@@ -238,10 +239,10 @@ class Histogram(QWidget):
         theme = self._theme
         painter.setFont(theme.font("caption", tabular=True))
         painter.setPen(theme.color("text.muted"))
-        count = max(2, min(7, int(plot.width() / (TIME_ROOM * 1.8))))
+        count = max(2, min(7, int(plot.width() / (px(TIME_ROOM) * 1.8))))
         for number in range(count):
             place = round(number * (len(bars) - 1) / (count - 1))
-            x = plot.left() + (plot.width() - TIME_ROOM) * number / (count - 1)
+            x = plot.left() + (plot.width() - px(TIME_ROOM)) * number / (count - 1)
             side = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
             align = side[0] if number == 0 else side[2] if number == count - 1 else side[1]
-            painter.drawText(QRectF(x, plot.bottom() + 2, TIME_ROOM, 16), align, bars[place].time)
+            painter.drawText(QRectF(x, plot.bottom() + px(2), px(TIME_ROOM), px(16)), align, bars[place].time)

@@ -25,6 +25,7 @@ from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import clear, column, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 GRANT_WIDTH, RULE_WIDTH = 560, 600
 TIME_WIDTH = 92  # px
@@ -203,7 +204,7 @@ class RuleSheet(_GrantView):
     def _line(self, call: JudgedCall) -> QHBoxLayout:
         line = row(margins=(0, 7, 0, 7), spacing=10)
         when = Label(self._theme, moment(call.at, datetime.now()), "caption", "muted", tabular=True)
-        when.setFixedWidth(TIME_WIDTH)
+        when.setFixedWidth(px(TIME_WIDTH))
         line.addWidget(when)
         line.addWidget(CodeLabel(self._theme, call.line), 1)
         return line

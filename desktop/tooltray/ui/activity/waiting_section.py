@@ -31,6 +31,7 @@ from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 TICK_MS = 1000
 LONGEST = 400  # characters of arguments on a line
@@ -269,7 +270,9 @@ class ToolChangeSheet(SheetView):
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         if change.warnings:
             self.body.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(change.warnings)))
-        self.body.addWidget(DiffView(theme, change.diff, tr("What is different in the tool's definition"), width=CHANGE_WIDTH - 2 * MARGIN))
+        self.body.addWidget(
+            DiffView(theme, change.diff, tr("What is different in the tool's definition"), width=px(CHANGE_WIDTH) - 2 * px(MARGIN))
+        )
         self.set_first_focus(self.add_button(tr("Not now"), self.close_requested.emit))
         self._accept = self.add_button(tr("Accept the change"), self._on_accept, "primary")
 

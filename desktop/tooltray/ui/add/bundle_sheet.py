@@ -22,6 +22,7 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 MOST_TOOLS = 12  # by name; the rest is counted
 NAME_COLUMN = 84
@@ -147,7 +148,7 @@ class BundleSheet(OfferSheet):
                 lines.addWidget(divider())
             line = row(margins=(0, 6, 0, 6), spacing=8)
             label = Label(theme, name, "caption", "muted")
-            label.setFixedWidth(NAME_COLUMN)
+            label.setFixedWidth(px(NAME_COLUMN))
             line.addWidget(label)
             stack = column(spacing=2)
             for value in values:

@@ -30,6 +30,7 @@ from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.zoom import px
 
 Values = Mapping[str, FieldValue]
 
@@ -56,7 +57,7 @@ class ReviewSheet(SheetView):
         self._failure: QWidget | None = None
         self.taken = {server.name for server in context.servers.servers}
         self.reviews: list[ServerReview] = []
-        self.body.setSpacing(8)
+        self.body.setSpacing(px(8))
         self.head = column(spacing=8)
         self.body.addLayout(self.head)
         self._what = QWidget()

@@ -21,6 +21,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.zoom import px
 
 NAME_COLUMN = 84
 FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret
@@ -364,7 +365,7 @@ class ServerReview(Surface):
             self._add_part(title, self._stored)
         for key, value in candidate.asked.items():
             secret = SecretRow(self._theme, key, value, self._on_changed)
-            self._add_part("" if self.secrets else title, secret, first_line=FIRST_LINE)
+            self._add_part("" if self.secrets else title, secret, first_line=px(FIRST_LINE))
             self.secrets.append(secret)
         self.show_place(self._place)
 
@@ -393,7 +394,7 @@ class ServerReview(Surface):
         """
         line = self._add_line(5, has_divider=bool(name))
         label = ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
-        label.setFixedWidth(NAME_COLUMN)
+        label.setFixedWidth(px(NAME_COLUMN))
         if first_line:
             label.setFixedHeight(first_line)
         line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop if first_line else Qt.AlignmentFlag.AlignVCenter)
@@ -439,6 +440,6 @@ def _field(theme: Theme, name: str, text: str) -> QLineEdit:
     field = QLineEdit(text)
     field.setFont(theme.font("mono"))
     field.setFixedHeight(theme.size("control_small"))
-    field.setMinimumWidth(120)
+    field.setMinimumWidth(px(120))
     field.setAccessibleName(name)
     return field

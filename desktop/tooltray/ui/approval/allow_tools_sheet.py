@@ -20,6 +20,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import Surface, column, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 WIDTH, LABEL_WIDTH = 620, 96
 ROW_HEIGHT, MOST_ROWS = 34, 6  # tools in sight at once; the rest scrolls
@@ -98,7 +99,7 @@ class AllowToolsSheet(SheetView):
         self._previewed, self._seen = grant, tools[0].revision if tools else ""
         self.show_problem(None)
         self._table.set_rows(tools)
-        self._table.setFixedHeight(self._table.horizontalHeader().height() + min(len(tools), MOST_ROWS) * ROW_HEIGHT)
+        self._table.setFixedHeight(self._table.horizontalHeader().height() + min(len(tools), MOST_ROWS) * px(ROW_HEIGHT))
         self._box.setVisible(bool(tools))
         self._covers.setText(_covered(len(tools)))
         self._go.setEnabled(bool(tools))
@@ -143,7 +144,7 @@ class AllowToolsSheet(SheetView):
         widget = QWidget()
         line = row(widget, spacing=12)
         label = Label(self._theme, name, "label")
-        label.setFixedSize(LABEL_WIDTH, self._theme.size("control"))  # in line with the first line of its control
+        label.setFixedSize(px(LABEL_WIDTH), self._theme.size("control"))  # in line with the first line of its control
         line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(control, 1)
         self.body.addWidget(widget)
@@ -158,7 +159,7 @@ class AllowToolsSheet(SheetView):
             Column(tr("Kind"), lambda tool: (tr("Writes"), "warning") if tool.category == "write" else (tr("Reads"), ""), Kind.CHIP, 96),
         ]
         name = tr("What is allowed then")
-        self._table = Table(self._theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=ROW_HEIGHT)
+        self._table = Table(self._theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=px(ROW_HEIGHT))
         self._box = Surface(self._theme, "surface", "border", "m")
         column(self._box, margins=(14, 1, 14, 1)).addWidget(self._table)
         self._box.hide()

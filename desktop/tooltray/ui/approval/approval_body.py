@@ -25,6 +25,7 @@ from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.icon import Icon, IconTile
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 HOUR_S, DAY_S = 3600.0, 86400.0
 SOON_S = 7 * DAY_S  # what ends later is said by its day
@@ -234,7 +235,7 @@ def facts_box(theme: Theme, facts: Iterable[tuple[str, str]], *, has_words: bool
     def line(name: str, value: str) -> QHBoxLayout:
         result = row(margins=(0, 7, 0, 7))
         label = ElidedLabel(theme, name, "caption", "muted", hugs=True)
-        label.setFixedWidth(FACT_WIDTH)
+        label.setFixedWidth(px(FACT_WIDTH))
         result.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
         if has_words:
             label.setMinimumHeight(theme.line("body"))
@@ -267,7 +268,7 @@ class ApprovalBody(QWidget):
         if request.definition_diff:
             layout.addWidget(Label(theme, tr("The tool has changed since you allowed it:"), "strong", wrap=True))
             name = tr("What is different in the tool's definition")
-            layout.addWidget(DiffView(theme, request.definition_diff, name, width=INNER_WIDTH))
+            layout.addWidget(DiffView(theme, request.definition_diff, name, width=px(INNER_WIDTH)))
         if path := told(request, PLACES):
             layout.addWidget(facts_box(theme, [(tr("Path"), path)]))
         for part in self._content():
@@ -301,10 +302,10 @@ class ApprovalBody(QWidget):
     def _content(self) -> Iterator[QWidget]:
         theme, request = self._theme, self._request
         if request.diff:
-            yield DiffView(theme, request.diff, tr("What would change"), width=INNER_WIDTH)
+            yield DiffView(theme, request.diff, tr("What would change"), width=px(INNER_WIDTH))
         if request.arguments.strip() not in ("", "{}"):
             arguments = CodeView(theme, request.arguments, tr("What it is called with"), json=True)
-            arguments.wrap(INNER_WIDTH, MOST_LINES)
+            arguments.wrap(px(INNER_WIDTH), MOST_LINES)
             yield arguments
         if request.is_editable:
             edit = Button(theme, tr("Edit arguments…"), "link", "edit", small=True, heeds_enter=False)

@@ -23,6 +23,7 @@ from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import clear
+from tooltray.ui.zoom import px
 
 TICK_MS = 500
 
@@ -55,7 +56,7 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
 
     def _buttons(self) -> QHBoxLayout:
         line = self.view.line
-        line.setContentsMargins(24, 16, 24, 12)
+        line.setContentsMargins(px(24), px(16), px(24), px(12))
         return line
 
     def _yes_buttons(self) -> Iterable[QPushButton]:
@@ -95,7 +96,7 @@ class CallSheet(SheetView):
         self._guard.timeout.connect(self._on_guard_over)
         self._view = CallView(context.theme, context.hub, context.tasks, self)
         self._left = Label(context.theme, "", "caption", "muted", tabular=True)
-        self._left.setContentsMargins(24, 10, 24, 0)
+        self._left.setContentsMargins(px(24), px(10), px(24), 0)
         layout = cast(QVBoxLayout, self.layout())
         layout.insertWidget(layout.count() - 1, self._left)
         self.buttons.addLayout(self._view.line)

@@ -13,6 +13,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import column
+from tooltray.ui.zoom import px
 
 CHOICE_WIDTH = 220
 SECONDS = (0, 10, 30, 60)
@@ -32,7 +33,7 @@ class AskingSection(QWidget, View):
         self._guard = Switch(theme, tr("Flow guard"))
         self._guard.clicked.connect(self._on_guard)
         self._seconds = Choice(theme, [], name=tr("The same call again"))
-        self._seconds.setFixedWidth(CHOICE_WIDTH)
+        self._seconds.setFixedWidth(px(CHOICE_WIDTH))
         self._seconds.chosen_changed.connect(self._on_seconds)
         self._shown: Mapping[str, object] = {}
         body = column(self, spacing=10)

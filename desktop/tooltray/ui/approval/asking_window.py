@@ -21,10 +21,12 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.charts import Meter
+from tooltray.ui.widgets.keyboard import add_zoom_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import DialogWindow, clear, column, divider, height_at, row
+from tooltray.ui.zoom import px
 
 GAP = 24  # px from the screen's edges
 TICK_MS = 500
@@ -69,6 +71,8 @@ class AskingWindow(DialogWindow, Generic[R]):
         layout.addLayout(self._time())
         for keys, slot in (("Ctrl+Return", self._on_yes_key), ("Ctrl+Enter", self._on_yes_key), ("Esc", self._on_no_key)):
             QShortcut(QKeySequence(keys), self, slot)
+        add_zoom_keys(self, theme)
+        theme.changed.connect(self._refit.start)
 
     @property
     def request(self) -> R | None:
@@ -92,7 +96,7 @@ class AskingWindow(DialogWindow, Generic[R]):
         self._clear_fault()
         self._fault = problem
         banner = Banner(self._theme, "error", title(problem), sentences(problem))
-        self._faults.setContentsMargins(24, 16, 24, 0 if self._body is not None else 16)
+        self._faults.setContentsMargins(px(24), px(16), px(24), 0 if self._body is not None else px(16))
         self._faults.addWidget(banner)
         banner.show()  # at once, since the window becomes as high as what is seen
         self._is_busy = False
@@ -174,10 +178,10 @@ class AskingWindow(DialogWindow, Generic[R]):
     def _fit(self) -> None:
         """Makes the window as high as its content, as far as the screen allows, and opens it at the upper right of the screen."""
         room = self.screen().availableGeometry()
-        self.setFixedWidth(min(WIDTH, room.width()))
-        self.setFixedHeight(min(_height(self.layout(), self.width()), room.height() - 2 * GAP))
+        self.setFixedWidth(min(px(WIDTH), room.width()))
+        self.setFixedHeight(min(_height(self.layout(), self.width()), room.height() - 2 * px(GAP)))
         if not self.isVisible():
-            self.move(room.topRight() - QPoint(self.width() + GAP, -GAP))
+            self.move(room.topRight() - QPoint(self.width() + px(GAP), -px(GAP)))
 
     # time
 

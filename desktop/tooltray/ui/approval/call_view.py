@@ -26,6 +26,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 KEEP_OPEN_MS = 30_000  # the engine lets a call wait for two minutes after each
 MAKE_RULE = "make a rule"  # in the menu of answers that last
@@ -254,7 +255,7 @@ class CallView:
         if self._waiting.rules:
             menu.addAction(tr("Make a rule…")).setData((self._call, MAKE_RULE))
         menu.triggered.connect(self._on_lasting)
-        menu.popup(self.longer.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
+        menu.popup(self.longer.mapToGlobal(QPoint(0, -menu.sizeHint().height() - px(4))))
 
     def _on_lasting(self, action: QAction) -> None:
         call, choice = action.data()

@@ -22,6 +22,7 @@ from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 WIDTH = 560
 
@@ -43,7 +44,7 @@ class QuestionPanel(Surface):
         self._is_settled = False
         self.form = SchemaForm(theme, schema_of(question.fields), is_question=True) if question.fields else None
         self._failure: Banner | None = None
-        self.setMaximumWidth(WIDTH)
+        self.setMaximumWidth(px(WIDTH))
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName(tr("{name} asks you something", name=question.server))
         self.setAccessibleDescription(question.message)

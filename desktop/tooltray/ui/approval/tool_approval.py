@@ -25,6 +25,7 @@ from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.zoom import px
 
 WIDTH = 600
 TIME_WIDTH = 92  # px
@@ -112,7 +113,7 @@ class ToolSheet(SheetView):
         line = row(margins=(0, 6, 0, 6))
         if when:
             label = Label(self._theme, when, "caption", "muted", tabular=True)
-            label.setFixedWidth(TIME_WIDTH)
+            label.setFixedWidth(px(TIME_WIDTH))
             line.addWidget(label)
         line.addWidget(ElidedLabel(self._theme, text, "caption", "secondary" if when else "muted"), 1)
         return line

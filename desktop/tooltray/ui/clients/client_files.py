@@ -28,6 +28,7 @@ from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.zoom import px
 
 WIDTH = 760
 FIRST_BLOCKS = 3  # as many as a sheet has room for
@@ -77,7 +78,7 @@ class EditBlock(Surface):
             layout.addWidget(Label(theme, tr("The client's own command does it:"), "caption", "muted"))
             layout.addWidget(CodeLabel(theme, " ".join(quoted(word) for word in edit.command)))
         if edit.diff:
-            layout.addWidget(DiffView(theme, diff_lines(edit.diff), tr("What changes in {file}", file=edit.path), width=DIFF_WIDTH))
+            layout.addWidget(DiffView(theme, diff_lines(edit.diff), tr("What changes in {file}", file=edit.path), width=px(DIFF_WIDTH)))
         elif not edit.command:
             layout.addWidget(Label(theme, tr("Nothing has to change."), "caption", "muted"))
 

@@ -30,6 +30,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.split_view import DetailsPane
 from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
     from tooltray.ui.clients.clients_page import ClientsPage
@@ -154,7 +155,7 @@ class ClientPane(DetailsPane):
 
     def _heading(self, name: str) -> QWidget:
         label = Label(self._theme, name, "caption_strong", "muted")
-        label.setContentsMargins(0, 12, 0, 0)
+        label.setContentsMargins(0, px(12), 0, 0)
         return label
 
     def _state(self) -> QWidget:
@@ -223,7 +224,7 @@ class ClientPane(DetailsPane):
             lines.addWidget(Label(theme, text, "caption", "warning", wrap=True))
         folder = Button(theme, tr("Choose folder"), icon="folder", small=True)
         folder.clicked.connect(lambda: self._page.choose_folder(session.id))
-        lines.addSpacing(4)
+        lines.addSpacing(px(4))
         lines.addWidget(folder)
         return widget
 

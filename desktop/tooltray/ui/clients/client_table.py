@@ -17,6 +17,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import PAGE_INSET, CellDelegate
 from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 T = TypeVar("T")
 NAME, STATE, CONTEXT, PROFILE, BUTTON = range(5)  # the columns
@@ -75,15 +76,15 @@ class ClientTable(Table):
 
     def _fit_columns(self) -> None:
         """Divides the width; the column of buttons is there only while a row has one."""
-        widths = WIDTHS if self.width() >= ROOM_FOR_WIDE else NARROW
+        widths = WIDTHS if self.width() >= px(ROOM_FOR_WIDE) else NARROW
         for column, width in widths.items():
-            self.setColumnWidth(column, width)
-        is_narrow = self.width() < ROOM_FOR_PROFILE
-        self.setColumnHidden(CONTEXT, self.width() < ROOM_FOR_CONTEXT)
+            self.setColumnWidth(column, px(width))
+        is_narrow = self.width() < px(ROOM_FOR_PROFILE)
+        self.setColumnHidden(CONTEXT, self.width() < px(ROOM_FOR_CONTEXT))
         self.setColumnHidden(PROFILE, is_narrow)
         self.setColumnHidden(BUTTON, is_narrow or not any(isinstance(row, ClientRow) and said.button_word(row) for row in self.rows))
-        rest = self.viewport().width() - ROOM_FOR_NAME - sum(self.columnWidth(column) for column in (STATE, CONTEXT, BUTTON))
-        self.setColumnWidth(PROFILE, max(widths[PROFILE], min(WIDTHS[PROFILE], rest)))
+        rest = self.viewport().width() - px(ROOM_FOR_NAME) - sum(self.columnWidth(column) for column in (STATE, CONTEXT, BUTTON))
+        self.setColumnWidth(PROFILE, max(px(widths[PROFILE]), min(px(WIDTHS[PROFILE]), rest)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index, row = self.currentIndex(), self._current
@@ -152,21 +153,21 @@ class ClientDelegate(CellDelegate):
         super().paint(painter, option, index)
 
     def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: object) -> None:
-        row, middle, rest = self._row, cell.center().y(), cell.adjusted(TILE + GAP, 0, 0, 0)
+        row, middle, rest = self._row, cell.center().y(), cell.adjusted(px(TILE) + px(GAP), 0, 0, 0)
         if kind is Kind.TEXT and isinstance(row, OtherClients):
             arrow = "chevron-down" if row.is_open else "chevron-right"
-            place = QRectF(cell.left() + (TILE - ARROW) / 2, middle - ARROW / 2, ARROW, ARROW)
+            place = QRectF(cell.left() + (px(TILE) - px(ARROW)) / 2, middle - px(ARROW) / 2, px(ARROW), px(ARROW))
             icons.draw(painter, arrow, place, self._theme.color("text.muted"))
             self._text(painter, rest, str(value), "body", "text.secondary")
         elif kind is Kind.TEXT:
-            self._paint_tile(painter, QRectF(cell.left(), middle - TILE / 2, TILE, TILE), str(value)[:1].upper())
+            self._paint_tile(painter, QRectF(cell.left(), middle - px(TILE) / 2, px(TILE), px(TILE)), str(value)[:1].upper())
             super()._paint_value(painter, rest, kind, value)
         elif kind is Kind.QUIET and value:
-            place = QRectF(cell.right() - ARROW, middle - ARROW / 2, ARROW, ARROW)
+            place = QRectF(cell.right() - px(ARROW), middle - px(ARROW) / 2, px(ARROW), px(ARROW))
             icons.draw(painter, "chevron-down", place, self._theme.color("text.muted"))
             has_profile = isinstance(row, ClientRow) and row.kind is not None and row.kind.profile
             color = "text.primary" if has_profile else "text.secondary"
-            self._text(painter, cell.adjusted(0, 0, -ARROW - 4, 0), str(value), "body", color)
+            self._text(painter, cell.adjusted(0, 0, -px(ARROW) - px(4), 0), str(value), "body", color)
         elif value not in (NO_LOOK, NO_BAR):
             super()._paint_value(painter, cell, kind, value)
 
@@ -176,7 +177,7 @@ class ClientDelegate(CellDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(theme.color("border")))
         painter.setBrush(theme.color("surface.sunken"))
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6))
         painter.setPen(theme.color("text.secondary"))
         painter.setFont(theme.font("caption_strong"))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, letter)

@@ -35,6 +35,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.zoom import px
 
 
 class ImportBanner(Surface):
@@ -52,7 +53,7 @@ class ImportBanner(Surface):
         line.addLayout(words, 1)
         self.take = Button(theme, tr("Import servers…"), "primary", "download")
         line.addWidget(self.take)
-        self.setMinimumHeight(64)
+        self.setMinimumHeight(px(64))
 
     def show_scan(self, scan: ClientScan | None) -> None:
         self.setVisible(scan is not None and bool(scan.servers and here(scan)))

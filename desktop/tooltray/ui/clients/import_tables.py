@@ -22,6 +22,7 @@ from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.surface import Surface, clear, column
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 HEADER, ROW = 34, 34  # px of the header and of a line
 MOST_CANDIDATES, MOST_IN_PROGRESS = 5, 14  # lines in sight at once, the rest scrolls
@@ -51,13 +52,13 @@ class CandidateTable(Table):
             lambda each: each.id,
             in_card=True,
             has_header=True,
-            row_height=TWO_LINES_HEIGHT,
+            row_height=px(TWO_LINES_HEIGHT),
         )
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
 
     def make_room(self, rows: int) -> None:
         """Sets the height to so many lines, up to `MOST_CANDIDATES`; more of them scroll."""
-        self.setFixedHeight(self.horizontalHeader().height() + min(max(rows, 1), MOST_CANDIDATES) * TWO_LINES_HEIGHT + 2)
+        self.setFixedHeight(self.horizontalHeader().height() + min(max(rows, 1), MOST_CANDIDATES) * px(TWO_LINES_HEIGHT) + px(2))
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Replaces the candidates; the column of notes is hidden while none has one."""
@@ -126,9 +127,9 @@ class ImportProgressList(QWidget):
             Column(tr("State"), self._look, Kind.STATE, 126),
             Column(tr("Details"), self._text, Kind.QUIET, 0, self._text),
         ]
-        self._table = Table(theme, columns, tr("Imported servers"), lambda each: each.id, in_card=True, has_header=True, row_height=ROW)
+        self._table = Table(theme, columns, tr("Imported servers"), lambda each: each.id, in_card=True, has_header=True, row_height=px(ROW))
         self._table.set_rows(candidates)
-        self._table.setFixedHeight(HEADER + min(max(self._count, 1), MOST_IN_PROGRESS) * ROW + 2)
+        self._table.setFixedHeight(px(HEADER) + min(max(self._count, 1), MOST_IN_PROGRESS) * px(ROW) + px(2))
         self._table.row_chosen.connect(self._on_row)
         box = Surface(theme, "surface", "border", "m")
         column(box, margins=(14, 1, 14, 1)).addWidget(self._table)

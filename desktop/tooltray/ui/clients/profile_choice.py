@@ -17,6 +17,7 @@ from tooltray.ui.widgets.cell_delegate import CARD_INSET, PADDING, CellDelegate
 from tooltray.ui.widgets.choice import paint_check
 from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -189,7 +190,7 @@ class CheckDelegate(CellDelegate):
     """The painter of the first column: an arrow before a server, and the box; other columns are painted as in every table."""
 
     def __init__(self, theme: Theme, table: "CheckTable", columns: list[Column]) -> None:
-        super().__init__(theme, columns, table, CARD_INSET, ROW_HEIGHT)
+        super().__init__(theme, columns, table, CARD_INSET, px(ROW_HEIGHT))
         self._table = table
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -201,7 +202,7 @@ class CheckDelegate(CellDelegate):
             painter.restore()
 
     def _right(self, column: int) -> int:
-        return PADDING
+        return px(PADDING)
 
     def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: object) -> None:
         if kind is not Kind.SWITCH:
@@ -209,14 +210,14 @@ class CheckDelegate(CellDelegate):
 
     def _paint_choice(self, painter: QPainter, cell: QRectF, choice: Choice) -> None:
         theme, middle = self._theme, cell.center().y()
-        left = cell.left() + LEFT
+        left = cell.left() + px(LEFT)
         if not choice.tool:
             arrow = "chevron-down" if choice.is_open else "chevron-right"
-            icons.draw(painter, arrow, QRectF(left, middle - ARROW / 2, ARROW, ARROW), theme.color("text.muted"))
-        left += ARROW + 8 + (INDENT if choice.tool else 0)
+            icons.draw(painter, arrow, QRectF(left, middle - px(ARROW) / 2, px(ARROW), px(ARROW)), theme.color("text.muted"))
+        left += px(ARROW) + px(8) + (px(INDENT) if choice.tool else 0)
         paint_check(painter, theme, left, middle, is_on=choice.is_on and not choice.is_part)
         if choice.is_part:
-            painter.fillRect(QRectF(left + 4, middle - 1, MARK - 8, 2), theme.color("accent"))
+            painter.fillRect(QRectF(left + px(4), middle - 1, px(MARK) - px(8), px(2)), theme.color("accent"))
 
 
 class CheckTable(Table):
@@ -235,7 +236,7 @@ class CheckTable(Table):
             Column(tr("Tools"), lambda choice: "" if choice.tool else count(choice), Kind.NUMBER, 96),
         ]
         super().__init__(
-            theme, columns, tr("Servers and tools of the profile"), lambda choice: choice.key, in_card=True, row_height=ROW_HEIGHT
+            theme, columns, tr("Servers and tools of the profile"), lambda choice: choice.key, in_card=True, row_height=px(ROW_HEIGHT)
         )
         self.setItemDelegate(CheckDelegate(theme, self, columns))
         self._height = 0
@@ -247,7 +248,7 @@ class CheckTable(Table):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), self._height)
+        return QSize(super().sizeHint().width(), px(self._height))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index = self.currentIndex()
@@ -264,7 +265,7 @@ class CheckTable(Table):
         super().mousePressEvent(event)
 
     def _on_clicked(self, index: QModelIndex) -> None:
-        if index.column() == 0 and self._pressed_at < LEFT + ARROW + 4:
+        if index.column() == 0 and self._pressed_at < px(LEFT) + px(ARROW) + px(4):
             self._choose(index.row())
         else:
             super()._on_clicked(index)

@@ -22,6 +22,7 @@ from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
     from tooltray.ui.clients.clients_page import ClientsPage
@@ -126,7 +127,7 @@ class ProfileSheet(SheetView):
         self._table.switched.connect(self._on_switched)
         self._table.row_chosen.connect(self._on_row)
         column(box, margins=(1, 1, 1, 1)).addWidget(self._table)
-        self._table.setMinimumHeight(LEAST_HEIGHT)
+        self._table.setMinimumHeight(px(LEAST_HEIGHT))
         self._table.set_height(LIST_HEIGHT)
         self.body.addWidget(box, 1)
 
@@ -135,7 +136,7 @@ class ProfileSheet(SheetView):
         line = row(spacing=12)
         self._clients = ElidedLabel(self._theme, "", "body", "secondary")
         self._give = widgets.Choice(self._theme, [("", "")], name=tr("Give these tools to"))
-        self._give.setFixedWidth(CHOICE_WIDTH)
+        self._give.setFixedWidth(px(CHOICE_WIDTH))
         self._give.chosen_changed.connect(self._on_give)
         line.addWidget(self._clients, 1)
         line.addWidget(self._give)

@@ -15,6 +15,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.card_grid import FlowArea
 from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.zoom import px
 
 LOWEST, HIGHEST = 64, 160  # logical pixels of the text; it grows with what is written
 TWO_LINES = 134  # logical pixels of chips; more are scrolled to
@@ -36,18 +37,18 @@ class AnswerText(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setStyleSheet("QPlainTextEdit { border: none; background: transparent; }")
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.setMinimumHeight(LOWEST)
-        self.setMaximumHeight(HIGHEST)
+        self.setMinimumHeight(px(LOWEST))
+        self.setMaximumHeight(px(HIGHEST))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
         """Returns a height that fits the text, within bounds."""
         lines = round(self.document().size().height())
-        return QSize(super().sizeHint().width(), min(HIGHEST, max(LOWEST, lines * self.fontMetrics().lineSpacing() + CHROME)))
+        return QSize(super().sizeHint().width(), min(px(HIGHEST), max(px(LOWEST), lines * self.fontMetrics().lineSpacing() + px(CHROME))))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, LOWEST)
+        return QSize(0, px(LOWEST))
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         return has_sources(source) or super().canInsertFromMimeData(source)

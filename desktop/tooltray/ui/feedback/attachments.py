@@ -21,6 +21,7 @@ from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 MIB = 2**20
 LARGEST_PICTURE_BYTES = 5 * MIB // 4 * 3  # as base64 5 MiB, what services of models take
@@ -215,7 +216,7 @@ class RemoveButton(PaintedButton):
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.setFixedSize(REMOVE_SIDE, REMOVE_SIDE)
+        self.setFixedSize(px(REMOVE_SIDE), px(REMOVE_SIDE))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(name)
@@ -227,9 +228,12 @@ class RemoveButton(PaintedButton):
             ring = QPen(self._theme.color("accent"), 2) if self.shows_focus else QPen(Qt.PenStyle.NoPen)
             painter.setPen(ring)
             painter.setBrush(self._theme.color("scrim", 1.0 if self.underMouse() else DISC_ALPHA))
-            painter.drawEllipse(QRectF(self.rect()).adjusted(2, 2, -2, -2))
+            painter.drawEllipse(QRectF(self.rect()).adjusted(px(2), px(2), -px(2), -px(2)))
             icons.draw(
-                painter, "x", QRectF(6, 6, 10, 10), self._theme.color("switch.knob" if self._theme.mode == "light" else "text.primary")
+                painter,
+                "x",
+                QRectF(px(6), px(6), px(10), px(10)),
+                self._theme.color("switch.knob" if self._theme.mode == "light" else "text.primary"),
             )
 
 
@@ -248,11 +252,11 @@ class AttachmentChip(QWidget):
             words = tr("{size}, sent as its path", size=words)
         self.setAccessibleName(f"{attachment.name}, {words}")
         self.setToolTip(f"{attachment.name}\n{words}")
-        self.setFixedSize(FILE if attachment.thumbnail is None else PICTURE)
+        self.setFixedSize((FILE if attachment.thumbnail is None else PICTURE) * px(1.0))
         if attachment.thumbnail is None:
             self._write(words)
         self.remove = RemoveButton(theme, tr("Remove {name}", name=attachment.name), self)
-        self.remove.move(self.width() - REMOVE_SIDE - 2, 2)
+        self.remove.move(self.width() - px(REMOVE_SIDE) - px(2), px(2))
         self.remove.clicked.connect(lambda: remove(self))
 
     def _write(self, words: str) -> None:

@@ -39,11 +39,13 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon, IconTile
+from tooltray.ui.widgets.keyboard import add_zoom_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import DialogWindow, Surface, column, divider, row
 from tooltray.ui.widgets.toast import NoteStack
+from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
@@ -84,8 +86,8 @@ class FeedbackWindow(DialogWindow):
             self.setAttribute(attribute)
         self.setWindowIcon(icons.app_icon())
         self.setAcceptDrops(True)
-        self.resize(*SIZE)
-        self.setMinimumWidth(NARROWEST)
+        self.resize(px(SIZE[0]), px(SIZE[1]))
+        self.setMinimumWidth(px(NARROWEST))
         self._notes = NoteStack(self._theme)
         self._summary = MarkdownView(self._theme, "")
         self._summary.link_chosen.connect(self._on_link)
@@ -98,6 +100,7 @@ class FeedbackWindow(DialogWindow):
         self._lay_out()
         self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
+        add_zoom_keys(self, self._theme)
         self.retranslate()
         self.show_request(request)
 
@@ -185,7 +188,7 @@ class FeedbackWindow(DialogWindow):
     def _body(self) -> QVBoxLayout:
         body = column(margins=(24, 16, 24, 16), spacing=12)
         box = Surface(self._theme)
-        box.setMinimumHeight(SUMMARY_LOWEST)
+        box.setMinimumHeight(px(SUMMARY_LOWEST))
         column(box, margins=(18, 14, 8, 8)).addWidget(self._summary)
         body.addWidget(self._notes)
         body.addWidget(box, 1)

@@ -19,6 +19,7 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.kit.background import Work, run_action
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:  # imported when an AI client reports
     from tooltray.ui.feedback.feedback_window import Draft, FeedbackWindow
@@ -193,10 +194,10 @@ def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
     Args:
         index: how many are open already.
     """
-    fits = max(1, (screen.width() - GAP) // (size.width() + GAP))
+    fits = max(1, (screen.width() - px(GAP)) // (size.width() + px(GAP)))
     column, layer = (index + 1) % fits, index // fits
-    x = screen.right() - (column + 1) * (size.width() + GAP) - layer * STEP
+    x = screen.right() - (column + 1) * (size.width() + px(GAP)) - layer * px(STEP)
     if fits == 1:
-        x = min(screen.left() + GAP + layer * STEP, screen.right() - size.width())
-    y = screen.bottom() - size.height() - GAP - layer * STEP
+        x = min(screen.left() + px(GAP) + layer * px(STEP), screen.right() - size.width())
+    y = screen.bottom() - size.height() - px(GAP) - layer * px(STEP)
     return QPoint(max(x, screen.left()), max(y, screen.top()))

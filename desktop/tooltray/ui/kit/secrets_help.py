@@ -18,6 +18,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.zoom import px
 
 PASSPHRASE_WIDTH = 320  # px
 
@@ -103,7 +104,7 @@ class SecretsHelp(Surface):
         self._passphrase.setAccessibleName(words)
         self._passphrase.setFont(theme.font())
         self._passphrase.setFixedHeight(theme.size("control_small"))
-        self._passphrase.setMaximumWidth(PASSPHRASE_WIDTH)
+        self._passphrase.setMaximumWidth(px(PASSPHRASE_WIDTH))
         self._passphrase.returnPressed.connect(self._on_file)
         self._passphrase.textChanged.connect(self._on_passphrase_changed)
         line.addWidget(self._passphrase, 1)

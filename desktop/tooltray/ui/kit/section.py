@@ -14,6 +14,7 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, clear, column
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 
 class Section(QWidget, View):
@@ -67,7 +68,7 @@ class TableSection(Section):
         super().__init__(context, name, below, *actions)
         self.table, self._narrow = table, narrow
         self._nothing = Label(context.theme, nothing, "body", "muted", wrap=True)
-        self._nothing.setContentsMargins(0, 14, 0, 14)
+        self._nothing.setContentsMargins(0, px(14), 0, px(14))
         box = Surface(context.theme)
         lines = column(box, margins=(16, 1, 16, 1))
         lines.addWidget(table)
@@ -88,4 +89,4 @@ class TableSection(Section):
         super().resizeEvent(event)
         if self._narrow is not None:
             hidden, room = self._narrow
-            self.table.setColumnHidden(hidden, self.width() < room)
+            self.table.setColumnHidden(hidden, self.width() < px(room))

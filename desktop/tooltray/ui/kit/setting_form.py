@@ -13,6 +13,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.setting_rows import setting_row
+from tooltray.ui.zoom import px
 
 CHOICE_WIDTH = 200  # the longest name of a language, and "System"
 Value = bool | int | str
@@ -77,7 +78,7 @@ class SettingForm:
 def setting_choice(theme: Theme, name: str) -> Choice:
     """Makes a choice without options yet, for a row."""
     choice = Choice(theme, [], name=name)
-    choice.setFixedWidth(CHOICE_WIDTH)
+    choice.setFixedWidth(px(CHOICE_WIDTH))
     return choice
 
 

@@ -20,6 +20,7 @@ from tooltray.ui.widgets.button import Button, IconButton, is_enter, popup_below
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
     from tooltray.ui.logs.log_view import LogView
@@ -45,12 +46,12 @@ class FindField(QLineEdit):
         self.setProperty("quiet", True)
         self.setFont(theme.font())
         self.setFixedHeight(theme.size("control"))
-        self.setMinimumWidth(90)
+        self.setMinimumWidth(px(90))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         with QPainter(self) as painter:
-            icons.draw(painter, "search", QRectF(10, (self.height() - 15) / 2, 15, 15), self._theme.color("text.muted"))
+            icons.draw(painter, "search", QRectF(px(10), (self.height() - px(15)) / 2, px(15), px(15)), self._theme.color("text.muted"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.text():
@@ -82,7 +83,7 @@ class LogBar(QWidget):
         line.addWidget(self._newer)
         titles = (tr("All levels"), tr("Errors"), tr("Errors and warnings"), tr("Without debug"))
         self._levels = Choice(theme, list(zip(LEVELS, titles, strict=True)), name=tr("Levels"))
-        self._levels.setMaximumWidth(170)
+        self._levels.setMaximumWidth(px(170))
         self._levels.chosen_changed.connect(lambda chosen: view.choose_levels(LEVELS[chosen]))
         line.addWidget(self._levels)
         self._more = IconButton(theme, "more", tr("More about the log"))
@@ -110,7 +111,7 @@ class LogBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        is_wide = self.width() >= ROOM_FOR_ALL
+        is_wide = self.width() >= px(ROOM_FOR_ALL)
         if is_wide != self._is_wide:
             self._is_wide = is_wide
             target, place = (self._line, 3) if is_wide else (self._progress, 0)

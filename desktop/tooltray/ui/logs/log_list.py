@@ -21,6 +21,7 @@ from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.surface import column, divider, row
+from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
     from tooltray.ui.logs.log_view import LogView
@@ -95,12 +96,12 @@ class LogDelegate(QStyledItemDelegate):
     @property
     def text_left(self) -> int:
         """Where the text begins."""
-        times = int(self._metrics.horizontalAdvance("00:00:00")) + GAP if self.has_times else 0
-        return INSET + times + SIGN + GAP
+        times = int(self._metrics.horizontalAdvance("00:00:00")) + px(GAP) if self.has_times else 0
+        return px(INSET) + times + px(SIGN) + px(GAP)
 
     def fit(self, width: int) -> bool:
         """Fits the columns into a width; returns whether their number has changed."""
-        columns = int((width - self.text_left - INSET) / self._metrics.horizontalAdvance("0"))
+        columns = int((width - self.text_left - px(INSET)) / self._metrics.horizontalAdvance("0"))
         is_news, self.columns = columns != self.columns, columns
         return is_news
 
@@ -110,7 +111,7 @@ class LogDelegate(QStyledItemDelegate):
             text = shown_text(index.data(Qt.ItemDataRole.UserRole))
             if len(text) * 2 > self.columns:
                 lines = len(wrapped(text, self.columns))
-        return QSize(self.columns, lines * LINE + 2 * PAD)
+        return QSize(self.columns, lines * px(LINE) + 2 * px(PAD))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, line = self._theme, index.data(Qt.ItemDataRole.UserRole)
@@ -118,17 +119,17 @@ class LogDelegate(QStyledItemDelegate):
         painter.save()
         self._paint_ground(painter, box, option.state, line)
         painter.setFont(theme.font("mono"))
-        top = box.top() + PAD
+        top = box.top() + px(PAD)
         if self.has_times and line.at:
             painter.setPen(theme.color("text.muted"))
-            painter.drawText(QRect(INSET, top, box.width(), LINE), Qt.AlignmentFlag.AlignVCenter, clock(line.at))
-        self._paint_sign(painter, line, QRectF(self.text_left - GAP - SIGN, top + (LINE - SIGN) / 2, SIGN, SIGN))
+            painter.drawText(QRect(px(INSET), top, box.width(), px(LINE)), Qt.AlignmentFlag.AlignVCenter, clock(line.at))
+        self._paint_sign(painter, line, QRectF(self.text_left - px(GAP) - px(SIGN), top + (px(LINE) - px(SIGN)) / 2, px(SIGN), px(SIGN)))
         painter.setPen(theme.color(_ink(line)))
         text = shown_text(line)
-        room = box.width() - self.text_left - INSET
+        room = box.width() - self.text_left - px(INSET)
         pieces = wrapped(text, self.columns) if self.wraps else [self._metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)]
         for number, piece in enumerate(pieces):
-            place = QRect(self.text_left, top + number * LINE, room + INSET, LINE)
+            place = QRect(self.text_left, top + number * px(LINE), room + px(INSET), px(LINE))
             self._paint_matches(painter, place, piece)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine, piece)
         painter.restore()
@@ -138,7 +139,7 @@ class LogDelegate(QStyledItemDelegate):
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.color("surface.selected"))
             if self._view.hasFocus():
-                painter.fillRect(QRect(box.left(), box.top(), 2, box.height()), theme.color("accent"))
+                painter.fillRect(QRect(box.left(), box.top(), px(2), box.height()), theme.color("accent"))
         elif line.kind == "mark":
             painter.fillRect(box, theme.color("surface.sunken"))
 
@@ -150,15 +151,15 @@ class LogDelegate(QStyledItemDelegate):
         elif sign := SIGNS.get(line.level):
             icons.draw(painter, sign[0], place, theme.color(sign[1]), theme.color("surface"))
         elif line.level == "debug":
-            painter.fillRect(QRectF(place.center().x() - 2, place.center().y() - 1, 4, 2), theme.color("text.muted"))
+            painter.fillRect(QRectF(place.center().x() - px(2), place.center().y() - 1, px(4), px(2)), theme.color("text.muted"))
 
     def _paint_matches(self, painter: QPainter, place: QRect, piece: str) -> None:
         at = piece.casefold().find(self.needle) if self.needle else -1
         while at >= 0:
             left = place.left() + self._metrics.horizontalAdvance(piece[:at])
             width = self._metrics.horizontalAdvance(piece[at : at + len(self.needle)])
-            painter.fillRect(QRectF(left, place.top() + 1, width, LINE - 2), self._theme.color("warning.subtle"))
-            painter.fillRect(QRectF(left, place.bottom() - 1, width, 2), self._theme.color("warning"))
+            painter.fillRect(QRectF(left, place.top() + 1, width, px(LINE) - px(2)), self._theme.color("warning.subtle"))
+            painter.fillRect(QRectF(left, place.bottom() - 1, width, px(2)), self._theme.color("warning"))
             at = piece.casefold().find(self.needle, at + len(self.needle))
 
 
@@ -186,7 +187,7 @@ class LogList(QListView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # else lines are wrapped anew when it comes
         self.setTabKeyNavigation(False)
         self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.verticalScrollBar().setSingleStep(LINE)
+        self.verticalScrollBar().setSingleStep(px(LINE))
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.doubleClicked.connect(self._on_opened)
         theme.changed.connect(self.viewport().update)
@@ -194,7 +195,7 @@ class LogList(QListView):
     @property
     def is_at_end(self) -> bool:
         bar = self.verticalScrollBar()
-        return bar.value() >= bar.maximum() - 2 * LINE
+        return bar.value() >= bar.maximum() - 2 * px(LINE)
 
     @property
     def selected(self) -> list[LogLine]:
@@ -226,7 +227,7 @@ class LogList(QListView):
     @property
     def top_row(self) -> int:
         """The row at the top; -1 without rows."""
-        return self.indexAt(QPoint(INSET, 1)).row()
+        return self.indexAt(QPoint(px(INSET), 1)).row()
 
     def keep_place(self, row: int, offset: int) -> None:
         """Scrolls so that a row is so many px below the top."""
@@ -276,9 +277,9 @@ class LogList(QListView):
 
     def _on_scrolled(self, value: int) -> None:
         self._view.show_scrolled()
-        if value <= NEAR:
+        if value <= px(NEAR):
             self._view.read_older()
-        if value >= self.verticalScrollBar().maximum() - NEAR:
+        if value >= self.verticalScrollBar().maximum() - px(NEAR):
             self._view.read_newer()
 
 

@@ -14,6 +14,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.zoom import px
 
 SIZE = QSize(960, 660)
 
@@ -33,7 +34,7 @@ class LogSheet(Surface):
     def __init__(self, context: PageContext, source: str) -> None:
         super().__init__(context.theme, "surface.raised", "border", "xl")
         self._context, self._server = context, source.removeprefix(SERVER) if source.startswith(SERVER) else ""
-        self.setMaximumWidth(SIZE.width())
+        self.setMaximumWidth(px(SIZE.width()))
         name = tr("Log of {name}", name=self._server) if self._server else tr("Tooltray's log")
         self.setAccessibleName(name)
         layout = column(self)
@@ -57,7 +58,7 @@ class LogSheet(Surface):
             self._show_problem(server.problem)
 
     def sizeHint(self) -> QSize:
-        return SIZE
+        return SIZE * px(1.0)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -25,6 +25,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.zoom import px
 
 HUB_LOOKED_AT_MS = 1000  # the hub's own log tells nobody of its lines: telling would be a line, too
 SEARCH_AFTER_MS = 200  # since the last key: a search through a large file is not begun for each letter
@@ -358,7 +359,7 @@ class LogView(QWidget, View):
     def _place_newest(self) -> None:
         size, list_box = self._newest.sizeHint(), self._parts.geometry()
         self._newest.setGeometry(
-            QRect(list_box.right() - size.width() - 24, list_box.bottom() - size.height() - 12, size.width(), size.height())
+            QRect(list_box.right() - size.width() - px(24), list_box.bottom() - size.height() - px(12), size.width(), size.height())
         )
         self._newest.raise_()
 

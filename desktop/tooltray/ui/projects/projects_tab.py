@@ -34,6 +34,7 @@ from tooltray.ui.widgets.setting_rows import card_section, group, heading
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 MOST_OF_A_FILE = 3  # the first problems are often the cause of the others; all of them stand in the file's own sheet
 MOST_FILES = 10  # that have problems; the list of files says which others have
@@ -309,7 +310,7 @@ class ProjectsTab(Page):
         lines.addWidget(self._folders)
         text = tr("None yet. When a project brings servers, they wait for your approval.")
         self._no_folders = Label(theme, text, "body", "muted", wrap=True)
-        self._no_folders.setContentsMargins(0, 14, 0, 14)
+        self._no_folders.setContentsMargins(0, px(14), 0, px(14))
         lines.addWidget(self._no_folders)
         layout.addWidget(box)
         return widget

@@ -38,6 +38,7 @@ from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 FACT_WIDTH = 124
 ENTRY_MARGIN = 14
@@ -75,7 +76,7 @@ class TrustEntry(Surface):
         layout.addLayout(self._facts())
         if request.diff:
             layout.addWidget(Label(theme, tr("What is different from what you allowed:"), "caption_strong", "secondary", wrap=True))
-            layout.addWidget(DiffView(theme, request.diff, tr("What is different in {name}", name=request.entry), width=INNER_WIDTH))
+            layout.addWidget(DiffView(theme, request.diff, tr("What is different in {name}", name=request.entry), width=px(INNER_WIDTH)))
 
     @property
     def is_on(self) -> bool:
@@ -102,7 +103,7 @@ class TrustEntry(Surface):
                 lines.addWidget(divider())
             line = row(margins=(0, 6, 0, 6))
             label = ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
-            label.setFixedWidth(FACT_WIDTH)
+            label.setFixedWidth(px(FACT_WIDTH))
             line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(value, 1)
             lines.addLayout(line)
@@ -147,7 +148,7 @@ class TrustEntry(Surface):
         if len(text) <= LONGEST_WHOLE:
             return CodeLabel(self._theme, text)
         view = CodeView(self._theme, text, tr("What {name} starts", name=self.request.entry))
-        view.wrap(INNER_WIDTH - FACT_WIDTH - 8, MOST_LINES)
+        view.wrap(px(INNER_WIDTH) - px(FACT_WIDTH) - px(8), MOST_LINES)
         return view
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QTreeView
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 AT_ONCE = 200  # members of one value; the next ones come as somebody scrolls to them
 LONGEST_SHOWN = 400  # characters of one value, on its line
@@ -159,7 +160,7 @@ class JsonTree(QTreeView):
         self.setUniformRowHeights(True)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setIndentation(16)
+        self.setIndentation(px(16))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._on_menu)
         self.setTabKeyNavigation(False)
@@ -174,7 +175,7 @@ class JsonTree(QTreeView):
     def content_height(self, most_rows: int) -> int:
         """Returns the height for the value as it is shown at first."""
         rows = count_rows(self._model.value(QModelIndex()), most_rows)
-        return (min(rows, most_rows) + 1) * (self.fontMetrics().height() + 6)
+        return (min(rows, most_rows) + 1) * (self.fontMetrics().height() + px(6))
 
     def _open_small(self) -> None:
         if count_rows(self._model.value(QModelIndex()), OPEN_AT_FIRST + 1) <= OPEN_AT_FIRST:

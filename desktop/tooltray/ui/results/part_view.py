@@ -21,6 +21,7 @@ from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
 from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.zoom import px
 
 FIRST_SHOWN = 60_000  # characters of a text: 20 ms to lay out
 MORE_SHOWN = 250_000  # by one press; 50 ms
@@ -147,7 +148,7 @@ class PartView(QWidget):
         view = MarkdownView(self._theme, self._name)
         view.set_markdown(self._part.text)
         if not self._is_alone:
-            view.setMinimumHeight(160)
+            view.setMinimumHeight(px(160))
         return view
 
     def _text(self) -> QWidget:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 MOST_BYTES = 16_000_000  # of the file; larger ones can be saved
 MOST_PIXELS = 40_000_000  # 160 MB in memory; a photograph of a phone has 12 million
@@ -101,7 +102,7 @@ class Picture(QWidget):
         return self._fitted(self._image.width())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24, 24)
+        return QSize(px(24), px(24))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -109,7 +110,7 @@ class Picture(QWidget):
 
     def _fitted(self, width: int) -> QSize:
         size = self._image.size()
-        room = QSize(min(width, size.width()), min(self._most_height, size.height()))
+        room = QSize(min(width, size.width()), min(px(self._most_height), size.height()))
         return size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

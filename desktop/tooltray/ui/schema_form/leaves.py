@@ -18,6 +18,7 @@ from tooltray.ui.widgets.code_view import CHROME, CodeView
 from tooltray.ui.widgets.keyboard import show_text
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 MOST_LINES = 8  # of a text in sight; more scroll
 JSON_LINES = 3
@@ -80,16 +81,16 @@ class GrowingText(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(1)
         self.document().clearUndoRedoStacks()  # Ctrl+Z takes back what is typed, not the margin
-        self._least = theme.size("control")
+        self._theme = theme
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
 
     def _fit(self) -> None:
         lines = max(1, min(MOST_LINES, int(self.document().size().height())))
-        self.setFixedHeight(max(self._least, int(lines * QFontMetricsF(self.font()).lineSpacing()) + 18))
+        self.setFixedHeight(max(self._theme.size("control"), int(lines * QFontMetricsF(self.font()).lineSpacing()) + px(18)))
 
     def sizeHint(self) -> QSize:
-        return QSize(200, self.height())
+        return QSize(px(200), self.height())
 
 
 class TextControl(ValueControl):
@@ -310,7 +311,7 @@ class JsonControl(ValueControl):
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
         self._code = CodeView(theme, "", name, editable=True, json=True)
-        self._code.setFixedHeight(int(JSON_LINES * QFontMetricsF(self._code.font()).lineSpacing()) + CHROME)
+        self._code.setFixedHeight(int(JSON_LINES * QFontMetricsF(self._code.font()).lineSpacing()) + px(CHROME))
         self._code.setPlaceholderText(EMPTY_JSON)
         self._code.textChanged.connect(self.changed)
         column(self).addWidget(self._code)

@@ -23,6 +23,7 @@ from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, column, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 FEW = 8  # tools in sight; all are shown by a press
 ROOM_FOR_REASONS = 640  # px; below that reasons are in tooltips only
@@ -49,7 +50,7 @@ class ApprovalSection(AccessSection):
         self._call_rules = Label(theme, "", "caption", "secondary", wrap=True)
         self.body.addWidget(self._call_rules)
         self._box = Surface(theme)
-        self._table = Table(theme, self._columns(), tr("Tools"), lambda each: each.key, in_card=True, row_height=CHIP_LINES_HEIGHT)
+        self._table = Table(theme, self._columns(), tr("Tools"), lambda each: each.key, in_card=True, row_height=px(CHIP_LINES_HEIGHT))
         self._table.row_chosen.connect(self._tools.open_row)
         self._table.pressed.connect(self._open_choices)
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)
@@ -81,7 +82,7 @@ class ApprovalSection(AccessSection):
         line = row(spacing=10)
         line.addWidget(Label(self._theme, tr("Runs without asking:"), "body"))
         self._mode = Choice(self._theme, [], name=tr("What runs without asking"))
-        self._mode.setFixedWidth(CHOICE_WIDTH)
+        self._mode.setFixedWidth(px(CHOICE_WIDTH))
         self._mode.chosen_changed.connect(self._on_mode_chosen)
         line.addWidget(self._mode)
         line.addStretch(1)
@@ -162,7 +163,7 @@ class ApprovalSection(AccessSection):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._table.setColumnHidden(WHY, self.width() < ROOM_FOR_REASONS)
+        self._table.setColumnHidden(WHY, self.width() < px(ROOM_FOR_REASONS))
 
 
 def _about(server: ServerPermissions) -> str:

@@ -23,6 +23,7 @@ from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.zoom import px
 
 READ, WRITE = "read", "write"
 HEIGHT = 34  # px, of a line of a list
@@ -36,7 +37,7 @@ class ChoiceSection(AccessSection):
         self._support = ConfinementSupport(files=True, network=True, hosts=True)
         self.body.addLayout(self.notes)
         self._add_files()
-        self.body.addSpacing(8)
+        self.body.addSpacing(px(8))
         self._add_network()
         self._draw()
         self.reading(self._read_support)()
@@ -192,12 +193,12 @@ class NamedList(QWidget):
             self._lines.addWidget(self._line(name, kind, words))
         if not names:
             empty = Label(self._theme, self._empty, "caption", "muted", wrap=True)
-            empty.setMinimumHeight(HEIGHT)
+            empty.setMinimumHeight(px(HEIGHT))
             self._lines.addWidget(empty)
 
     def _line(self, name: str, kind: str, words: str) -> QWidget:
         widget = QWidget()
-        widget.setFixedHeight(HEIGHT)
+        widget.setFixedHeight(px(HEIGHT))
         line = row(widget, spacing=8)
         line.addWidget(ElidedLabel(self._theme, name, "mono", mode=Qt.TextElideMode.ElideMiddle), 1)
         if words:

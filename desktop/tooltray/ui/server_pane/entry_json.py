@@ -19,6 +19,7 @@ from tooltray.ui.widgets.keyboard import replace_text
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.zoom import px
 
 LINES = 16
 MOST_SLIPS = 5  # that are shown; whoever corrects these sees the next ones
@@ -34,7 +35,7 @@ class EntryJson(QWidget):
         self._theme = theme
         layout = column(self, spacing=8)
         self._code = CoveredCode(theme, tr("The entry as JSON"), find_secrets, lines=LINES)
-        self._code.setMinimumHeight(160)
+        self._code.setMinimumHeight(px(160))
         self._code.setMaximumHeight(16_777_215)
         self._code.textChanged.connect(self._on_changed)
         layout.addWidget(self._code, 1)
@@ -53,7 +54,7 @@ class EntryJson(QWidget):
         return self._code
 
     def sizeHint(self) -> QSize:
-        return QSize(320, 420)
+        return QSize(px(320), px(420))
 
     def set_text(self, text: str) -> None:
         """Shows another text, without `edited`; the scroll position stays where possible."""
@@ -129,7 +130,7 @@ class SaveSheet(SheetFrame):
         if preview.problem is not None:
             self.body.addWidget(Banner(theme, "warning", title(preview.problem), sentences(preview.problem)))
         if preview.diff:
-            self.body.addWidget(DiffView(theme, preview.diff, tr("What changes in {file}", file=preview.file), width=DIFF_WIDTH))
+            self.body.addWidget(DiffView(theme, preview.diff, tr("What changes in {file}", file=preview.file), width=px(DIFF_WIDTH)))
             text = tr("Saving restarts the server.") if preview.is_restarted else tr("It keeps running.")
             self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         else:

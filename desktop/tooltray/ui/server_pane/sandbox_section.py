@@ -28,6 +28,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.zoom import px
 
 
 class SandboxSection(AccessSection):
@@ -230,7 +231,7 @@ class WatchSection(AccessSection):
     def _draw_things(self, heading: str, things: Sequence[SeenThing], count: int) -> None:
         if not things:
             return
-        self._lines.addSpacing(6)
+        self._lines.addSpacing(px(6))
         self._lines.addWidget(Label(self._theme, heading, "caption_strong"))
         for thing in things[:MOST_LINES]:
             tone = "warning" if thing.is_private else "secondary"

@@ -19,6 +19,7 @@ from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import go_to, replace_text
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)
 SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
@@ -170,7 +171,7 @@ class PairRow(QWidget):
     @property
     def name_width(self) -> int:
         """The width in px at which the name is not cut."""
-        return self._name.fontMetrics().horizontalAdvance(self._name.text()) + NAME_CHROME
+        return self._name.fontMetrics().horizontalAdvance(self._name.text()) + px(NAME_CHROME)
 
     def set_name_width(self, width: int) -> None:
         self._name.setMinimumWidth(width)

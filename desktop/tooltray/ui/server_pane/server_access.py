@@ -31,6 +31,7 @@ from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import Surface, column, divider
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 
 class ServerAccess(ServerView):
@@ -154,7 +155,7 @@ class ChoiceLine(QWidget):
         self.option = Option(theme, title, is_round=True)
         words.addWidget(self.option, 0, Qt.AlignmentFlag.AlignLeft)  # the empty width beside the words is no target
         self._text = Label(theme, "", "caption", "muted", wrap=True)
-        self._text.setContentsMargins(TEXT_INSET, 0, 0, 0)
+        self._text.setContentsMargins(px(TEXT_INSET), 0, 0, 0)
         words.addWidget(self._text)
         lines.addLayout(words)
 
@@ -181,7 +182,7 @@ class SecretsSection(AccessSection):
             Column("", lambda each: tr("Enter…") if is_missing(each) else tr("Change…"), Kind.BUTTON, 72),
         ]
         of = tr("Secrets of {name}", name=name)
-        self._table = Table(self._theme, columns, of, lambda each: each.name, in_card=True, row_height=CHIP_LINES_HEIGHT)
+        self._table = Table(self._theme, columns, of, lambda each: each.name, in_card=True, row_height=px(CHIP_LINES_HEIGHT))
         self._table.row_chosen.connect(self._on_chosen)
         self._table.pressed.connect(self._on_chosen)
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)

@@ -32,6 +32,7 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 OVERVIEW, TOOLS, ACCESS, LOG, SETTINGS = "overview", "tools", "access", "log", "settings"
 TITLES = {OVERVIEW: Phrase("Overview"), TOOLS: Phrase("Tools"), ACCESS: Phrase("Access"), LOG: Phrase("Log")}
@@ -170,13 +171,13 @@ class ServerDetails(QFrame):
         self._back.clicked.connect(self._on_back)
         line.addWidget(self._back)
         self._gap = QWidget()
-        self._gap.setFixedWidth(8)
+        self._gap.setFixedWidth(px(8))
         line.addWidget(self._gap)
         self._name = ElidedLabel(theme, name, "heading", mode=Qt.TextElideMode.ElideMiddle)
         line.addWidget(self._name, 1)
         self._badge = StateBadge(theme, server_look(self.server))
         line.addWidget(self._badge)
-        line.addSpacing(8)
+        line.addSpacing(px(8))
         self._edit = Button(theme, tr("Edit"), icon="edit", small=True)
         self._edit.setAccessibleName(tr("Edit {name}", name=name))
         self._edit.clicked.connect(self._on_edit)
@@ -229,7 +230,7 @@ class ServerDetails(QFrame):
             case "settings":
                 return ServerSettings(context, name)
         log = LogView(context, f"{SERVER}{name}")
-        log.setContentsMargins(*LOG_MARGINS)
+        log.setContentsMargins(*(px(each) for each in LOG_MARGINS))
         return log
 
     def _on_edit(self) -> None:

@@ -46,6 +46,7 @@ from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.zoom import px
 
 MOST = 5
 LAST = 3  # the column of durations
@@ -72,8 +73,8 @@ class LastCalls(QWidget, View):
         layout.addWidget(self._note)
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(12)
-        self._grid.setVerticalSpacing(4)
+        self._grid.setHorizontalSpacing(px(12))
+        self._grid.setVerticalSpacing(px(4))
         self._grid.setColumnStretch(2, 1)
         layout.addLayout(self._grid)
         self.refresh = self.reading(self._read)
@@ -165,16 +166,16 @@ class ServerOverview(ServerView):
         body.addWidget(self._headline)
         body.addWidget(self._detail)
         body.addWidget(self._buttons())
-        body.addSpacing(BETWEEN_PARTS - 6)
+        body.addSpacing(px(BETWEEN_PARTS) - px(6))
         self._copies = ProjectCopies(theme, wishes)
         body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
         body.addWidget(self._access_line(wishes))
-        body.addSpacing(BETWEEN_PARTS)
+        body.addSpacing(px(BETWEEN_PARTS))
         if calls is not None:
             body.addWidget(calls)
-            body.addSpacing(BETWEEN_PARTS)
+            body.addSpacing(px(BETWEEN_PARTS))
         fold = Fold(theme, tr("Details"))
         self._reached = CodeLabel(theme, "", "secondary")
         fold.body.addWidget(self._reached)
@@ -209,7 +210,7 @@ class ServerOverview(ServerView):
     def _origin_line(self, wishes: ServerWishes) -> QWidget:
         """Returns the file of the server's entry, with buttons if it is another file than the settings."""
         theme, server, widget = self._theme, self._state.server, QWidget()
-        widget.setFixedHeight(ORIGIN_HEIGHT)
+        widget.setFixedHeight(px(ORIGIN_HEIGHT))
         if server.is_builtin:  # what it says of itself says that already
             widget.hide()
         line = row(widget, spacing=2)
@@ -297,7 +298,7 @@ class ServerOverview(ServerView):
             fact = QWidget()
             line = row(fact, spacing=12)
             name = ElidedLabel(self._theme, title, "caption", "muted", hugs=True)
-            name.setFixedWidth(FACT_COLUMN)
+            name.setFixedWidth(px(FACT_COLUMN))
             line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
             self._facts.addWidget(fact)
@@ -363,6 +364,6 @@ class ProjectCopies(QWidget):
         lines.addLayout(below)
         if copy.problem is not None:
             fault = Label(self._theme, whole(copy.problem), "caption", "error", wrap=True)
-            fault.setContentsMargins(24, 0, 0, 0)
+            fault.setContentsMargins(px(24), 0, 0, 0)
             lines.addWidget(fault)
         return widget

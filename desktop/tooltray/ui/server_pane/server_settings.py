@@ -38,12 +38,12 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.zoom import px
 
 BESIDE_GAP = 12  # px between the form's scroll bar and the JSON
 ROOM_FOR_BOTH = 720  # px; below that the form or the JSON is shown
 CHECKED_AFTER_MS = 150  # since the last key: reading a long entry takes some milliseconds
-LONGEST_ENTRY = 256 * 1024  # characters of its JSON, which is read at each key
-FORM, JSON = 0, 1
+LONGEST_ENTRY, FORM, JSON = 256 * 1024, 0, 1  # characters of its JSON, which is read at each key; the two ways
 PLACEHOLDER = "${secret:"  # what stands before the name of a secret
 
 
@@ -225,11 +225,11 @@ class ServerSettings(ServerView, View):
 
     def _arrange(self, *_way: int) -> None:
         """Shows both where they fit, else the one that the user chose."""
-        is_wide = self.width() >= ROOM_FOR_BOTH
+        is_wide = self.width() >= px(ROOM_FOR_BOTH)
         self._way_area.setVisible(not is_wide)
         self._area.setVisible(is_wide or self._ways.current == FORM)
         self._beside.setVisible(is_wide or self._ways.current == JSON)
-        self._beside_layout.setContentsMargins(BESIDE_GAP if is_wide else MARGIN, 4, MARGIN, 12)
+        self._beside_layout.setContentsMargins(px(BESIDE_GAP if is_wide else MARGIN), px(4), px(MARGIN), px(12))
 
     # what there is
 

@@ -33,6 +33,7 @@ from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 KIND_WIDTH = 156  # px
 TAB_INSET = 11  # px of a tab: its word keeps to the pane's margin
@@ -66,7 +67,7 @@ class ToolTable(QWidget):
         self._limit = FIRST_ROWS
         layout = column(self)
         self._note = Label(theme, tr("Loading the tools…"), "caption", "muted")
-        self._note.setFixedHeight(TWO_LINES_HEIGHT)
+        self._note.setFixedHeight(px(TWO_LINES_HEIGHT))
         layout.addWidget(self._note)
         self._table = _RowsInPage(theme, self._columns(), tr("Tools of {name}", name=server))
         self._table.switched.connect(self._on_switched)
@@ -127,7 +128,7 @@ class _RowsInPage(Table):
     """A table as high as its rows; the page scrolls instead, and keeps the current row in sight."""
 
     def __init__(self, theme: Theme, columns: Sequence[Column], name: str) -> None:
-        super().__init__(theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=TWO_LINES_HEIGHT)
+        super().__init__(theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=px(TWO_LINES_HEIGHT))
         self.setProperty("in_card", True)
         self.selectionModel().currentChanged.connect(self._on_current_changed)
 
@@ -150,7 +151,7 @@ class _RowsInPage(Table):
             place = self.visualRect(current).center()
             place.setX(0)
             middle = self.viewport().mapTo(content, place)
-            area.ensureVisible(middle.x(), middle.y(), 0, TWO_LINES_HEIGHT)
+            area.ensureVisible(middle.x(), middle.y(), 0, px(TWO_LINES_HEIGHT))
 
 
 def _tip(tool: ToolSnapshot) -> str:

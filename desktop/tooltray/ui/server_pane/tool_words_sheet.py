@@ -24,6 +24,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.keyboard import add_accept_keys, take_digits
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 WIDTH = 560
 LINES = 7  # of the field; more scroll
@@ -54,7 +55,7 @@ class ToolWordsSheet(SheetView):
         self.body.addWidget(CodeLabel(theme, tool.name, "secondary"))
         self._name = text_line(theme, tr("Name for AI clients"), longest=LONGEST_NAME, placeholder=tool.original_name, font="mono")
         self._description = CodeView(theme, tool.description, tr("Description for AI clients"), editable=True)
-        self._description.wrap(WIDTH, LINES)
+        self._description.wrap(px(WIDTH), LINES)
         self._description.set_lines(LINES)  # also for a longer text than there is
         for each in (self._name, self._description):
             self.body.addWidget(Label(theme, each.accessibleName(), "label"))
@@ -249,7 +250,7 @@ class ToolHints(QWidget):
 
     def _choice(self, title: str, options: Sequence[tuple[str, str]]) -> Choice:
         choice = Choice(self._theme, options, name=title)
-        choice.setFixedWidth(CHOICE_WIDTH)
+        choice.setFixedWidth(px(CHOICE_WIDTH))
         line = row(spacing=12)
         line.addWidget(Label(self._theme, title, "label", wrap=True), 1)
         line.addWidget(choice)

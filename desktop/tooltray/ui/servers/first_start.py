@@ -16,6 +16,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import WIDTH, Beginning
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
 """Well-known servers that ask for no account; the last one asks for a folder."""
@@ -33,13 +34,13 @@ class FirstStart(QWidget, View):
         inner.addStretch(2)
         self._say(tr("Add your first server"), "title", "primary")
         self._found = self._say(tr("Every AI client that you connect can use it right away."), "body", "secondary")
-        inner.addSpacing(12)
+        inner.addSpacing(px(12))
         self._move = self._way("download", tr("Import servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
         self._move.clicked.connect(partial(context.go, ImportServers()))
-        inner.addSpacing(4)
+        inner.addSpacing(px(4))
         self._say(tr("Begin with one of these. They need no account."), "caption", "muted")
         self._add_starters()
-        inner.addSpacing(4)
+        inner.addSpacing(px(4))
         paste = self._way("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))
         paste.clicked.connect(partial(context.go, AddServer()))
         find = self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"))
@@ -67,7 +68,7 @@ class FirstStart(QWidget, View):
     def _say(self, text: str, style: str, tone: str) -> Label:
         label = Label(self._theme, text, style, tone, wrap=True)
         label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        label.setFixedWidth(WIDTH)
+        label.setFixedWidth(px(WIDTH))
         self._inner.addWidget(label)
         return label
 

@@ -14,6 +14,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.surface import row
+from tooltray.ui.zoom import px
 
 ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
 
@@ -32,7 +33,7 @@ class ManyBar(QWidget):
         self._words = ElidedLabel(theme, "", "label", hugs=True)
         self._words.setFont(theme.font("label", tabular=True))
         line.addWidget(self._words)
-        line.addSpacing(6)
+        line.addSpacing(px(6))
         faces = (
             (START, tr("Start"), "play", "secondary"),
             (STOP, tr("Stop"), "stop", "secondary"),
@@ -58,7 +59,7 @@ class ManyBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._all.setVisible(self.width() >= ROOM_FOR_ALL)
+        self._all.setVisible(self.width() >= px(ROOM_FOR_ALL))
 
     def look(self) -> None:
         """Updates the bar to the selection and the servers' states."""

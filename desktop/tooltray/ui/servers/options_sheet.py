@@ -18,6 +18,7 @@ from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, divider, row
+from tooltray.ui.zoom import px
 
 WIDTH = 560
 LINES = 5  # of the field; more scroll
@@ -216,7 +217,7 @@ def _question(theme: Theme, switch: Switch, text: str) -> QHBoxLayout:
 def _variable(theme: Theme, placeholder: str, text: str) -> QHBoxLayout:
     line = row(spacing=8)
     code = Label(theme, placeholder, "mono")
-    code.setFixedWidth(NAME_COLUMN)
+    code.setFixedWidth(px(NAME_COLUMN))
     line.addWidget(code)
     line.addWidget(Label(theme, text, "caption", "secondary", wrap=True), 1)
     return line

@@ -41,6 +41,7 @@ from tooltray.ui.widgets.chip import CHIP_HEIGHT, Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 HEIGHT, FOOT_HEIGHT = 112, 36  # px; of a card whose words fit into one line each
 LINES_OF_TROUBLE = 2  # for what is wrong; all of it is in the tooltip, and in Why?
@@ -82,7 +83,7 @@ class CardName(PaintedButton):
         return QSize(QFontMetrics(self.font()).horizontalAdvance(self.text()), self.height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(LEAST, self.height())
+        return QSize(px(LEAST), self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space:
@@ -121,9 +122,9 @@ class ServerCard(GridCard):
         self._clock.timeout.connect(self._on_tick)
         body = column(self, margins=(16, 14, 16, 10))
         body.addLayout(self._title_row())
-        body.addSpacing(8)
+        body.addSpacing(px(8))
         body.addWidget(self._foot_row())
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(px(HEIGHT))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._draw()
 
@@ -218,7 +219,7 @@ class ServerCard(GridCard):
         words.addWidget(self._name)
         below = row(spacing=6)
         self._service = ElidedLabel(theme, "", "caption", "muted", hugs=True)
-        self._service.setFixedHeight(CHIP_HEIGHT)
+        self._service.setFixedHeight(px(CHIP_HEIGHT))
         below.addWidget(self._service)
         self._label, self._origin, self._confinement, self._flaws = (Chip(theme) for _ in range(4))
         for chip in (self._label, self._origin, self._confinement, self._flaws):
@@ -239,10 +240,10 @@ class ServerCard(GridCard):
     def _foot_row(self) -> QWidget:
         theme, name = self._theme, self._server.name
         widget = self._foot = QWidget()
-        widget.setFixedHeight(FOOT_HEIGHT)
+        widget.setFixedHeight(px(FOOT_HEIGHT))
         line = row(widget, margins=(ABOVE, 0, 0, 0), spacing=8)
         self._badge = StateBadge(theme, server_look(self._server), has_word=False)
-        self._badge.setFixedWidth(BADGE)
+        self._badge.setFixedWidth(px(BADGE))
         line.addWidget(self._badge)
         words = column()
         words.addStretch(1)
@@ -333,8 +334,8 @@ class ServerCard(GridCard):
     def _on_lines_changed(self, count: int) -> None:
         """Makes room for what is wrong, where it needs more than one line."""
         more = (count - 1) * self._theme.line("caption")
-        self._foot.setFixedHeight(FOOT_HEIGHT + more)
-        self.setFixedHeight(HEIGHT + more)
+        self._foot.setFixedHeight(px(FOOT_HEIGHT) + more)
+        self.setFixedHeight(px(HEIGHT) + more)
 
     def _on_switch(self, on: bool) -> None:
         self._wanted, self._refusal = on, None

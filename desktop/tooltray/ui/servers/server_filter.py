@@ -21,6 +21,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import row
+from tooltray.ui.zoom import px
 
 
 class TokenSummary(QWidget):
@@ -167,7 +168,7 @@ class ServerFilter(QWidget):
 
     def set_width(self, width: int) -> None:
         """Sets the width of the page: a narrow one hides the tokens."""
-        self.tokens.setVisible(width >= ROOM_FOR_TOKENS)
+        self.tokens.setVisible(width >= px(ROOM_FOR_TOKENS))
 
     def set_words(self, text: str) -> None:
         """Searches servers for other words; the caller searches their tools."""

@@ -20,6 +20,7 @@ from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 ROOM_FOR_TRAFFIC, ROOM_FOR_TOKENS = 850, 710  # px; below that, calls and tokens are in the details only
 ROOM_FOR_RUNS = 640  # px; below that, what runs is in the details that lie beside
@@ -120,9 +121,9 @@ class ServerTable(Table):
 
     def _give_room(self) -> None:
         """Hides columns in a narrow table; the names of found tools take space, too."""
-        self.setColumnHidden(TRAFFIC_COLUMN, self.width() < ROOM_FOR_TRAFFIC or bool(self._found))
-        self.setColumnHidden(TOKENS_COLUMN, self.width() < ROOM_FOR_TOKENS)
-        self.setColumnHidden(FOUND_COLUMN, self.width() < ROOM_FOR_RUNS)
+        self.setColumnHidden(TRAFFIC_COLUMN, self.width() < px(ROOM_FOR_TRAFFIC) or bool(self._found))
+        self.setColumnHidden(TOKENS_COLUMN, self.width() < px(ROOM_FOR_TOKENS))
+        self.setColumnHidden(FOUND_COLUMN, self.width() < px(ROOM_FOR_RUNS))
 
     def _on_switched(self, server: ServerSnapshot, on: bool) -> None:
         wish = self._wishes.start_requested if on else self._wishes.stop_requested

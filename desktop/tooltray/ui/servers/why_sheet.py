@@ -21,6 +21,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.zoom import px
 
 WIDTH = 680
 NAME_COLUMN = 110
@@ -126,7 +127,7 @@ class WhySheet(SheetView):
                 lines.addWidget(divider())
             line = row(margins=(0, 6, 0, 6))
             label = Label(self._theme, name, "caption", "muted")
-            label.setFixedWidth(NAME_COLUMN)
+            label.setFixedWidth(px(NAME_COLUMN))
             line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(CodeLabel(self._theme, value), 1)
             lines.addLayout(line)

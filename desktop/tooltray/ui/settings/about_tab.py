@@ -20,6 +20,7 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import column
+from tooltray.ui.zoom import px
 
 WIDTH = 760
 LINES = 22  # of a text that are seen at once
@@ -70,6 +71,8 @@ def _shortcuts() -> tuple[tuple[str, str], ...]:
         ("← →", tr("From tab to tab, from card to card")),
         ("Ctrl+Enter", tr("Do what the sheet is for")),
         ("Esc", tr("Close what lies on top, or empty the search")),
+        ("Ctrl++, Ctrl+-", tr("Zoom in, zoom out")),
+        ("Ctrl+0", tr("Actual size")),
         ("Ctrl+W", tr("Close the window")),
         ("Ctrl+Q", tr("Quit Tooltray")),
     )
@@ -132,7 +135,7 @@ class AboutTab(Page):
         )
         self._area.body.addWidget(self._about)
         self._releases = ReleaseSection(self.context)
-        self._releases.body.setContentsMargins(0, SECTION_GAP, 0, 0)
+        self._releases.body.setContentsMargins(0, px(SECTION_GAP), 0, 0)
         self._area.body.addWidget(self._releases)
 
     def _add_places(self) -> None:
@@ -167,7 +170,7 @@ class AboutTab(Page):
         self._area.body.addWidget(self._reports)
 
     def _begin(self, title: str) -> None:
-        self._area.body.addSpacing(SECTION_GAP)
+        self._area.body.addSpacing(px(SECTION_GAP))
         self._area.body.addLayout(heading(self._theme, title))
 
     def _open_path(self, path: str) -> None:

@@ -17,6 +17,7 @@ from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import setting_row
 from tooltray.ui.widgets.surface import Surface, column, divider
+from tooltray.ui.zoom import px
 
 HIDDEN = "•" * 24  # says nothing, not even how long it is
 
@@ -82,7 +83,7 @@ class ApiSection(Section):
         self._hidden = Label(theme, HIDDEN, "mono", "secondary")
         self._hidden.setAccessibleName(tr("It is hidden"))
         self._whole = CodeLabel(theme)
-        self._whole.setContentsMargins(0, 0, 0, 10)
+        self._whole.setContentsMargins(0, 0, 0, px(10))
         self._show = Button(theme, tr("Show"), small=True)
         self._show.clicked.connect(self._on_show)
         copy = IconButton(theme, "copy", tr("Copy the token"), small=True)
@@ -111,7 +112,7 @@ class ApiSection(Section):
             *(yes, no),
         )
         lines.addWidget(self._asked)
-        lines.addSpacing(12)
+        lines.addSpacing(px(12))
 
     def _on_show(self) -> None:
         if self._whole.accessibleName():

@@ -1,5 +1,5 @@
-"""The tab of general settings: language and theme, how Tooltray starts and closes, which notifications it sends, what the journal keeps. A
-change applies at once; a failed one resets the control and is explained."""
+"""The tab of general settings: language, theme and zoom, how Tooltray starts and closes, which notifications it sends, what the journal
+keeps. A change applies at once; a failed one resets the control and is explained."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.languages import languages
-from tooltray.foundation.preferences import KINDS
+from tooltray.foundation.preferences import ACTUAL_SIZE, KINDS, ZOOM_STEPS
 from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.confinement_words import choice_title
-from tooltray.ui.figures import moment
+from tooltray.ui.figures import moment, zoom_words
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
@@ -30,6 +30,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.zoom import px
 
 SECTION_GAP = 20
 OFF, ALWAYS, UNTIL = "", "always", "until"
@@ -51,6 +52,7 @@ def _groups() -> Iterator[tuple[str, str, Sequence[Setting | str]]]:
     looks = [
         Setting("language", tr("Language"), of_window, "", tuple(names), names.__getitem__),
         Setting("window.theme", tr("Theme"), tr("Of all windows, at once."), "", tuple(themes), themes.__getitem__),
+        Setting("window.size", tr("Zoom"), tr("Size of text in all windows: Ctrl++, Ctrl+-, Ctrl+0."), ACTUAL_SIZE, ZOOM_STEPS, zoom_words),
     ]
     yield tr("Appearance"), "", looks
     starts = Setting("window.startsHidden", tr("Start in the tray"), tr("The window stays away until you open it from the tray."))
@@ -94,7 +96,7 @@ class GeneralTab(Page):
         body = self._area.body
         for title, text, rows in _groups():
             if body.count():
-                body.addSpacing(SECTION_GAP)
+                body.addSpacing(px(SECTION_GAP))
             body.addLayout(heading(theme, title, Label(theme, text, "caption", "muted", wrap=True) if text else None))
             body.addWidget(group(theme, *(own[each] if isinstance(each, str) else self._form.row(each) for each in rows)))
         body.insertLayout(body.count() - 1, self._lost)  # above the rows of the journal

@@ -23,6 +23,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
 from tooltray.ui.widgets.surface import column
+from tooltray.ui.zoom import px
 
 PORT_WIDTH = 92  # px
 HIGHEST_PORT = 65535
@@ -78,7 +79,7 @@ class HttpSection(Section):
         self._copy = IconButton(theme, "copy", tr("Copy address"), small=True)
         self._copy.clicked.connect(self._on_copy)
         self._port = text_line(theme, tr("Port"), style="mono")
-        self._port.setFixedWidth(PORT_WIDTH)
+        self._port.setFixedWidth(px(PORT_WIDTH))
         take_digits(self._port, HIGHEST_PORT)
         self._port.textChanged.connect(self._draw_port)
         self._port.returnPressed.connect(self._on_port)

@@ -34,6 +34,7 @@ from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
 from tooltray.ui.widgets.surface import clear
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import show_toast
+from tooltray.ui.zoom import px
 
 CHOICE_WIDTH = 240
 PASS, KEYRING, COMMAND = "${secret:pass:PATH}", "${secret:keyring:SERVICE/NAME}", "${secret:command:NAME}"
@@ -52,13 +53,13 @@ class PlaceSection(Section):
         super().__init__(context, tr("Where stored secrets are kept"), Label(theme, stays, "caption", "muted", wrap=True))
         self._read, self._backend = read, ""
         self._choice = Choice(theme, places(), name=tr("Place"))
-        self._choice.setMinimumWidth(CHOICE_WIDTH)
+        self._choice.setMinimumWidth(px(CHOICE_WIDTH))
         self._choice.chosen_changed.connect(self._on_chosen)
         self._state = StateBadge(theme, place_look(StoredSecrets("")))
         self._check = Button(theme, tr("Try it"), small=True)
         self._check.clicked.connect(self._on_check)
         self._passphrase = text_line(theme, tr("Passphrase for the file"), is_secret=True)
-        self._passphrase.setMinimumWidth(CHOICE_WIDTH)
+        self._passphrase.setMinimumWidth(px(CHOICE_WIDTH))
         self._passphrase.textChanged.connect(self._draw)
         self._passphrase.returnPressed.connect(self._on_use_file)
         self._use = Button(theme, tr("Use the file"))

@@ -19,6 +19,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 WIDTH = 560
 EXAMPLE = "github/GITHUB_TOKEN"
@@ -100,7 +101,7 @@ class SecretDetailsSheet(SheetView):
 
     def _add_entry(self) -> None:
         secret = self._secret
-        self.body.addSpacing(4)
+        self.body.addSpacing(px(4))
         self.body.addWidget(Label(self._theme, tr("Value"), "strong"))
         self._entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
         self._entry.stored.connect(self._on_stored)

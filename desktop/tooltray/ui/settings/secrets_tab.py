@@ -37,6 +37,7 @@ from tooltray.ui.widgets.page_frame import ReadingScroll, SearchField
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 PLACE = 4  # of the section about the place among the others, while nothing is wrong with it
 NAME_WIDTH = 300  # px of a missing secret's words beside its field
@@ -155,7 +156,7 @@ class SecretsTab(Page):
         line = row(margins=(0, 10, 0, 10), spacing=16)
         body.addLayout(line)
         words = QWidget()
-        words.setFixedWidth(NAME_WIDTH)
+        words.setFixedWidth(px(NAME_WIDTH))
         lines = column(words, spacing=2)
         lines.addWidget(CodeLabel(self._theme, secret.name))
         lines.addWidget(ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted"))

@@ -12,6 +12,7 @@ from tooltray.ui.kit.setting_form import patch, value_at
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
+from tooltray.ui.zoom import px
 
 FIELD_WIDTH = 320  # px
 SETTING = "discovery.registry"
@@ -28,7 +29,7 @@ class ServerRegistrySection(Section):
         self._switch = Switch(theme, tr("Find servers in a registry"))
         self._switch.clicked.connect(self._choose)
         self._field = text_line(theme, tr("Address of the registry of MCP servers"), tr("The official registry"), style="mono")
-        self._field.setMinimumWidth(FIELD_WIDTH)
+        self._field.setMinimumWidth(px(FIELD_WIDTH))
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_use)
         self._use = Button(theme, tr("Use"))

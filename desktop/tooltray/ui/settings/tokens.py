@@ -23,6 +23,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import setting_row, text_line
 from tooltray.ui.widgets.surface import clear, column, divider
+from tooltray.ui.zoom import px
 
 WIDTH = 560
 CHOICE_WIDTH = 220  # the longest choice, in English
@@ -133,7 +134,7 @@ class TokenSheet(SheetView):
             theme, [("", tr("Until you revoke it")), *((days, tr("{days} days", days=days)) for days in DAYS)], name=tr("Ends")
         )
         for choice in (self._scope, self._lasts):
-            choice.setMinimumWidth(CHOICE_WIDTH)
+            choice.setMinimumWidth(px(CHOICE_WIDTH))
         self._trusted = Switch(theme, tr("Let it decide in your place"), on=is_trusted)
         self._trusted.clicked.connect(self._draw)
         self._warning = Banner(

@@ -1,18 +1,21 @@
-"""The look and language of the window by the user's choices, followed while Tooltray runs, and whether the user wants less motion."""
+"""The look, zoom and language of the windows, by the user's choices while Tooltray runs, and whether the user wants less motion."""
 
 import sys
 
+import msgspec
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QApplication
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.languages import ENGLISH, spoken_language
-from tooltray.foundation.preferences import Preferences, preferences_of
+from tooltray.foundation.preferences import ACTUAL_SIZE, Preferences, preferences_of
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import install_language, locale_of, system_locale
 from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme, system_mode
+from tooltray.ui.zoom import next_zoom, zoom
 
 
 class Appearance(QObject):
@@ -23,14 +26,19 @@ class Appearance(QObject):
     """
 
     language_changed = Signal()
+    zoom_changed = Signal(int)  # the user has zoomed by keys or by a command, to so many per cent
+    zoom_failed = Signal(Problem)  # that could not be saved, and lasts until Tooltray ends
 
     def __init__(self, app: QApplication, theme: Theme, *, chosen: Preferences) -> None:
         super().__init__()
         self._app, self.theme = app, theme
         self.preferences = chosen
         self._language = ""
+        self._unsaved_zoom: int | None = None
         self._speak(chosen)
+        theme.set_zoom(app, chosen.zoom)
         self._paint(chosen)
+        theme.zoom_requested.connect(self._on_zoom_requested)
         app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
 
     @property
@@ -41,12 +49,16 @@ class Appearance(QObject):
     def follow(self, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         """Follows the hub's settings from now on."""
         self._hub = hub
+        self._saving = CoalescedRead(self._save_zoom, tasks=tasks, name="save the zoom", show=self._show_problem)
         self._reading = CoalescedRead(self._look, tasks=tasks, name="appearance")
         hub.on_any((ConfigChanged,), self._reading.ask, self)
 
     def use(self, chosen: Preferences) -> None:
         """Applies the current choices."""
+        if self._unsaved_zoom is not None:  # several keys one after the other: what is saved may be older than what is shown
+            chosen = msgspec.structs.replace(chosen, zoom=self._unsaved_zoom)
         before, self.preferences = self.preferences, chosen
+        self.theme.set_zoom(self._app, chosen.zoom)
         if chosen.theme != before.theme:
             self._paint(chosen)
         if chosen.language != before.language and self._speak(chosen):
@@ -71,7 +83,26 @@ class Appearance(QObject):
     def _on_color_scheme_changed(self) -> None:
         self._paint(self.preferences)
 
+    def _on_zoom_requested(self, steps: int) -> None:
+        percent = next_zoom(zoom(), steps) if steps else ACTUAL_SIZE
+        self._unsaved_zoom = percent
+        self.use(self.preferences)
+        self.zoom_changed.emit(percent)
+        self._saving.ask()
+
+    async def _save_zoom(self) -> None:
+        percent = self._unsaved_zoom
+        await self._hub.settings.change_settings({"window": {"size": percent}})
+        if percent == self._unsaved_zoom:
+            self._unsaved_zoom = None
+
+    def _show_problem(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self.zoom_failed.emit(problem)
+
     async def _look(self) -> None:
+        if self._unsaved_zoom is not None:
+            self._saving.ask()
         self.use(preferences_of((await self._hub.settings.get_settings()).settings))
 
 

@@ -18,6 +18,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
 from tooltray.foundation.tasks import TaskKeeper
+from tooltray.ui.figures import zoom_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import while_valid
 from tooltray.ui.kit.destinations import Destination
@@ -130,6 +131,8 @@ class Desktop:
         self._teller = NewsTeller(self._notifications, self, hub=hub, tasks=tasks, is_first=start.is_first)
         self._screen_lock = ScreenLockWatch(hub=hub, tasks=tasks)
         appearance.language_changed.connect(self._on_language_changed)
+        appearance.zoom_changed.connect(self._on_zoom_changed)
+        appearance.zoom_failed.connect(self._on_zoom_failed)
         tray.menu.quit_requested.connect(self._on_quit)
         tray.open_requested.connect(self._on_open)
 
@@ -359,6 +362,14 @@ class Desktop:
             self._window.context.sheets.freed.connect(self._replace_window)
         else:
             QTimer.singleShot(0, self._window, self._replace_window)  # what asked for it stands in the window that goes
+
+    def _on_zoom_changed(self, percent: int) -> None:
+        if self._is_built and self._window.isVisible():
+            self._window.context.say(tr("Zoom: {percent}", percent=zoom_words(percent)))
+
+    def _on_zoom_failed(self, problem: Problem) -> None:
+        if self._is_built:
+            self._window.context.notices.add_notice(problem)
 
     def _replace_window(self) -> None:
         if self._reason or self._window.sheet is not None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QPaintEvent, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -27,11 +27,12 @@ from tooltray.ui.shell.palette_entry import PageLine
 from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import leave_focus
-from tooltray.ui.widgets.keyboard import last_input, move_focus
+from tooltray.ui.widgets.keyboard import add_zoom_keys, last_input, move_focus
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.page_frame import Header
+from tooltray.ui.widgets.page_frame import Header, PageRoom
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import row
+from tooltray.ui.zoom import px
 
 WIDTH = 460
 MOST_NAMES = 6  # more would fill the window, and say no more
@@ -102,7 +103,7 @@ class MainWindow(QMainWindow):
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
         line = row(body, spacing=0)
         line.addWidget(self._sidebar)
-        line.addWidget(self._stack, 1)
+        line.addWidget(PageRoom(self._stack), 1)
         self.setCentralWidget(body)
         self._connect()
         self._draw_hub()
@@ -216,6 +217,7 @@ class MainWindow(QMainWindow):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
         QShortcut(QKeySequence(PALETTE_KEY), self, self.command_palette.open)
         self._sidebar.palette_requested.connect(self.command_palette.open)
+        add_zoom_keys(self, context.theme)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
 
@@ -265,6 +267,10 @@ class MainWindow(QMainWindow):
 
         is_free = self._phase is HubPhase.RUNNING and self.sheet is None
         return bundle_of_urls(event.mimeData().urls()) if is_free and event.mimeData().hasUrls() else ""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._sidebar.set_compact(self.width() < px(SMALLEST[0]))
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
         return move_focus(self, forwards=forwards)

@@ -22,6 +22,7 @@ from tooltray.ui.shell.palette_entry import PaletteEntry
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 ROW, HEADING = 38, 28  # px
 INSET, ICON, GAP, SIDE = 20, 16, 12, 8
@@ -71,7 +72,7 @@ class PaletteDelegate(QStyledItemDelegate):
         self._theme = theme
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(100, ROW if isinstance(index.data(Qt.ItemDataRole.UserRole), PaletteEntry) else HEADING)
+        return QSize(px(100), px(ROW) if isinstance(index.data(Qt.ItemDataRole.UserRole), PaletteEntry) else px(HEADING))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row, box = index.data(Qt.ItemDataRole.UserRole), QRectF(option.rect)
@@ -79,7 +80,7 @@ class PaletteDelegate(QStyledItemDelegate):
         if isinstance(row, PaletteEntry):
             self._paint_entry(painter, box, row, is_chosen=bool(option.state & QStyle.StateFlag.State_Selected))
         else:
-            self._text(painter, box.adjusted(INSET, 6, -INSET, 0), row, "caption_strong", "text.muted")
+            self._text(painter, box.adjusted(px(INSET), px(6), -px(INSET), 0), row, "caption_strong", "text.muted")
         painter.restore()
 
     def _paint_entry(self, painter: QPainter, box: QRectF, entry: PaletteEntry, *, is_chosen: bool) -> None:
@@ -88,14 +89,16 @@ class PaletteDelegate(QStyledItemDelegate):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color("surface.selected"))
-            painter.drawRoundedRect(box.adjusted(SIDE, 1, -SIDE, -1), theme.radius("m"), theme.radius("m"))
+            painter.drawRoundedRect(box.adjusted(px(SIDE), 1, -px(SIDE), -1), theme.radius("m"), theme.radius("m"))
         ink = "accent.text" if is_chosen else "warning.text" if entry.is_now else "text.secondary"
-        icons.draw(painter, entry.icon, QRectF(box.left() + INSET, box.center().y() - ICON / 2, ICON, ICON), theme.color(ink))
+        icons.draw(
+            painter, entry.icon, QRectF(box.left() + px(INSET), box.center().y() - px(ICON) / 2, px(ICON), px(ICON)), theme.color(ink)
+        )
         kind = theme.metrics("caption").horizontalAdvance(entry.kind)
-        self._text(painter, box.adjusted(0, 0, -INSET, 0), entry.kind, "caption", "text.muted", right=True)
-        cell = box.adjusted(INSET + ICON + GAP, 0, -INSET - kind - GAP, 0)
-        used = self._text(painter, cell, entry.title, "label", "text.primary") + GAP
-        if entry.detail and cell.width() - used > LEAST_DETAIL:
+        self._text(painter, box.adjusted(0, 0, -px(INSET), 0), entry.kind, "caption", "text.muted", right=True)
+        cell = box.adjusted(px(INSET) + px(ICON) + px(GAP), 0, -px(INSET) - kind - px(GAP), 0)
+        used = self._text(painter, cell, entry.title, "label", "text.primary") + px(GAP)
+        if entry.detail and cell.width() - used > px(LEAST_DETAIL):
             self._text(painter, cell.adjusted(used, 0, 0, 0), entry.detail, "caption", "text.secondary")
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> int:
@@ -122,7 +125,7 @@ class PaletteList(QListView):
         self.setModel(self._model)
         self.setItemDelegate(PaletteDelegate(theme, self))
         self.setAccessibleName(tr("What was found"))
-        self.setViewportMargins(0, 6, 0, 6)
+        self.setViewportMargins(0, px(6), 0, px(6))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMouseTracking(True)
@@ -207,7 +210,7 @@ class PaletteField(QLineEdit):
         self.setPlaceholderText(tr("Find a server, a tool, or something to do"))
         self.setAccessibleName(tr("Find a server, a tool, or something to do"))
         self.setFont(theme.font("heading"))
-        self.setFixedHeight(FIELD)
+        self.setFixedHeight(px(FIELD))
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and (step := STEPS.get(Qt.Key(event.key()))):
@@ -218,7 +221,7 @@ class PaletteField(QLineEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         with QPainter(self) as painter:
-            icons.draw(painter, "search", QRectF(2, (self.height() - 16) / 2, 16, 16), self._theme.color("text.muted"))
+            icons.draw(painter, "search", QRectF(px(2), (self.height() - px(16)) / 2, px(16), px(16)), self._theme.color("text.muted"))
 
 
 class PalettePanel(Surface):
@@ -229,7 +232,7 @@ class PalettePanel(Surface):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
-        self.setMaximumWidth(WIDTH)
+        self.setMaximumWidth(px(WIDTH))
         self.setAccessibleName(tr("Command palette"))
         layout = column(self)
         head = row(margins=(18, 2, 18, 2))
@@ -257,7 +260,7 @@ class PalettePanel(Surface):
         self.list.current_changed.connect(self._on_current_changed)
 
     def sizeHint(self) -> QSize:
-        return QSize(WIDTH, HEIGHT)
+        return QSize(px(WIDTH), px(HEIGHT))
 
     def show_rows(self, rows: Sequence[Row], *, kept: str = "") -> None:
         """Shows the entries that fit; the entry with the key `kept` stays selected, if it is among them."""

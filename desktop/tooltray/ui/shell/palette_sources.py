@@ -133,6 +133,7 @@ def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
     lines = (
         (Settings("general"), tr("Language"), "language translation 中文 english"),
         (Settings("general"), tr("Theme"), "dark light appearance colours"),
+        (Settings("general"), tr("Zoom"), "zoom text size font bigger larger smaller scale"),
         (Settings("general"), tr("Start when you log in"), "autostart login boot"),
         (Settings("general"), tr("Notifications"), "notify alerts messages"),
         (Settings("general"), tr("New servers"), "default access careful trusted free sandbox ask first approval"),
@@ -173,6 +174,14 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
     modes = (("light", tr("Light theme"), "theme light"), ("dark", tr("Dark theme"), "theme dark"))
     for mode, title, also in (*modes, (None, tr("Theme of the system"), "theme system automatic")):
         yield entry(also, title, partial(_change, page, {"window": {"theme": mode}}), "image", f"{also} appearance")
+    zooms = (
+        (1, tr("Zoom in"), "bigger larger"),
+        (-1, tr("Zoom out"), "smaller"),
+        (0, tr("Actual size"), "zoom bigger smaller reset 100 %"),
+    )
+    for steps, title, also in zooms:
+        run = partial(page.theme.zoom_requested.emit, steps)
+        yield entry(f"zoom {steps}", title, run, "search", f"{also} zoom text size font scale")
 
 
 def _change(page: PageContext, settings: dict[str, object]) -> None:

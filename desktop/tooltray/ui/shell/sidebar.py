@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
@@ -15,8 +15,10 @@ from tooltray.ui.widgets.button import Button, IconButton, PaintedButton
 from tooltray.ui.widgets.icon import Icon, Logo
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 PALETTE_KEY = "Ctrl+K"
+COMPACT_WIDTH = 58  # px: icons alone
 
 
 class NavItem(PaintedButton):
@@ -25,6 +27,7 @@ class NavItem(PaintedButton):
     def __init__(self, theme: Theme, icon: str, text: str) -> None:
         super().__init__()
         self._theme, self._icon, self._badge = theme, icon, ""
+        self._is_compact = False
         self.setText(text)
         self.setCheckable(True)
         self.setAutoExclusive(True)  # one of several, also for screen readers: no check box
@@ -38,8 +41,15 @@ class NavItem(PaintedButton):
         self.setAccessibleName(tr("{page}, {count} need you", page=self.text(), count=count) if count else self.text())
         self.update()
 
+    def set_compact(self, is_compact: bool) -> None:
+        """Shows only its icon, and its word as a tooltip."""
+        self._is_compact = is_compact
+        self.setToolTip(self.text() if is_compact else "")
+        self.updateGeometry()
+        self.update()
+
     def sizeHint(self) -> QSize:
-        return QSize(160, self._theme.size("nav"))
+        return QSize(px(38) if self._is_compact else px(160), self._theme.size("nav"))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._theme
@@ -49,18 +59,21 @@ class NavItem(PaintedButton):
             if active or self.underMouse() or self.shows_focus:
                 painter.setPen(theme.color("accent") if self.shows_focus else Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("surface.pressed" if active else "surface.hover"))
-                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6))
             color = theme.color("text.primary" if active else "text.secondary")
             middle = self.height() / 2
-            icons.draw(painter, self._icon, QRectF(10, middle - 9, 18, 18), theme.color("accent.text") if active else color)
+            left = (self.width() - px(18)) / 2 if self._is_compact else px(10)
+            icons.draw(painter, self._icon, QRectF(left, middle - px(9), px(18), px(18)), theme.color("accent.text") if active else color)
             painter.setPen(color)
             painter.setFont(theme.font("label"))
-            painter.drawText(QRectF(38, 0, self.width() - 70, self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
+            if not self._is_compact:
+                painter.drawText(QRectF(px(38), 0, self.width() - px(70), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
             if self._badge:
                 painter.setPen(theme.color("error.text"))
                 painter.setFont(theme.font("caption_strong", tabular=True))
-                place = QRectF(0, 0, self.width() - 12, self.height())
-                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._badge)
+                place = QRectF(0, 0, self.width() - px(2 if self._is_compact else 12), self.height())
+                vertical = Qt.AlignmentFlag.AlignTop if self._is_compact else Qt.AlignmentFlag.AlignVCenter
+                painter.drawText(place, vertical | Qt.AlignmentFlag.AlignRight, self._badge)
 
 
 class Sidebar(QFrame):
@@ -77,12 +90,12 @@ class Sidebar(QFrame):
         super().__init__()
         self.setObjectName("Sidebar")
         self._theme, self._is_paused = theme, False
-        layout = column(self, margins=(12, 28, 12, 12), spacing=2)
-        brand = row(margins=(8, 0, 0, 0), spacing=10)
+        self._layout = layout = column(self, margins=(12, 28, 12, 12), spacing=2)
+        self._brand = QWidget()
+        brand = row(self._brand, margins=(8, 0, 0, 18), spacing=10)
         brand.addWidget(Logo(24))
         brand.addWidget(Label(theme, "Tooltray", "heading"), 1)
-        layout.addLayout(brand)
-        layout.addSpacing(18)
+        layout.addWidget(self._brand)
         group = QButtonGroup(self)
         self._items = [NavItem(theme, icon, text) for icon, text in pages]
         for index, item in enumerate(self._items):
@@ -91,16 +104,41 @@ class Sidebar(QFrame):
         self._items[0].setChecked(True)
         group.idClicked.connect(self.page_requested)
         layout.addStretch(1)
+        self._is_compact = False
+        self._named: list[tuple[Button, str, str]] = []
         find = Button(theme, tr("Search or run a command"), "ghost", "search", small=True)
         find.setToolTip(tr("Servers, tools, settings and what can be done with them") + f" ({PALETTE_KEY})")
         find.clicked.connect(self.palette_requested)
         layout.addWidget(find)
+        self._named.append((find, find.text(), "search"))
         copy = Button(theme, tr("Copy entry for a client"), "ghost", "copy", small=True)
         copy.setToolTip(tr("The entry that an AI client's settings need to use these servers"))
         copy.clicked.connect(self.entry_copy_requested)
         layout.addWidget(copy)
+        self._named.append((copy, copy.text(), "copy"))
         layout.addLayout(self._hub_status(theme))
-        self.setFixedWidth(max(theme.size("sidebar"), layout.minimumSize().width()))  # a language may have longer words
+        self._fit()
+
+    def set_compact(self, is_compact: bool) -> None:
+        """Shows only icons, for a window that is narrow at its zoom; words are tooltips then."""
+        if is_compact is not self._is_compact:
+            self._is_compact = is_compact
+            self._brand.setVisible(not is_compact)
+            for item in self._items:
+                item.set_compact(is_compact)
+            for button, text, icon in self._named:
+                button.set_face("" if is_compact else text, icon)
+                button.setAccessibleName(text)
+            for widget in (self._shape, self._word, self._detail):
+                widget.setHidden(is_compact or (widget is self._detail and not self._detail.accessibleName()))
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._is_compact:
+            self.setFixedWidth(px(COMPACT_WIDTH))
+        else:
+            self._layout.invalidate()
+            self.setFixedWidth(max(self._theme.size("sidebar"), self._layout.minimumSize().width()))  # a language may have longer words
 
     def set_page(self, page: int) -> None:
         """Marks the current page."""
@@ -116,7 +154,7 @@ class Sidebar(QFrame):
         self._shape.set_icon(words.look.icon, words.look.tone)
         self._word.set_text(words.look.word)
         self._detail.set_text(words.detail)
-        self._detail.setVisible(bool(words.detail))
+        self._detail.setVisible(bool(words.detail) and not self._is_compact)
         self._pause.set_face("", "play" if is_paused else "pause")
         self._pause.set_name(tr("Resume all servers") if is_paused else tr("Pause all servers"))
         self._pause.setVisible(can_pause)

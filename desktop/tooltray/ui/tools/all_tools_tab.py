@@ -16,6 +16,7 @@ from tooltray.ui.tools.tools_tab import ToolsTab
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 TOOLS, PROMPTS, RESOURCES = "tools", "prompts", "resources"  # the lists
 MARGINS = (24, 12, 24, 12)
@@ -32,7 +33,7 @@ class FilterLine(QWidget):
             line.addWidget(choice)
         self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._layout.setContentsMargins(*MARGINS)
-        self._layout.setSpacing(8)
+        self._layout.setSpacing(px(8))
         for part in self._parts:
             self._layout.addWidget(part, 0, Qt.AlignmentFlag.AlignLeft)
         self._layout.addStretch(1)
@@ -47,7 +48,7 @@ class FilterLine(QWidget):
         self._place()
 
     def _place(self) -> None:
-        needed = sum(part.sizeHint().width() for part in self._parts if not part.isHidden()) + MARGINS[0] + MARGINS[2] + 8
+        needed = sum(part.sizeHint().width() for part in self._parts if not part.isHidden()) + px(MARGINS[0] + MARGINS[2] + 8)
         fits = needed <= self.width()
         self._layout.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
 

@@ -33,6 +33,7 @@ from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.surface import column
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 ROOM_BESIDE = 640  # px; a preview stands beside the list where there is so much, else in a sheet
 PREVIEW_SHARE = 0.52
@@ -194,10 +195,10 @@ class OfferedList(QWidget, View):
         if not isinstance(row, Offered):
             return
         self.close_preview()
-        if self.width() < ROOM_BESIDE:
+        if self.width() < px(ROOM_BESIDE):
             preview = OfferPreview(self.context, row, is_sheet=True)
-            preview.setMaximumWidth(SHEET_WIDTH)
-            preview.setMinimumHeight(SHEET_HEIGHT)
+            preview.setMaximumWidth(px(SHEET_WIDTH))
+            preview.setMinimumHeight(px(SHEET_HEIGHT))
             sheet = self.context.sheets.replace(preview)
             preview.close_requested.connect(sheet.dismiss)
             sheet.closed.connect(partial(self._stop_following, preview))

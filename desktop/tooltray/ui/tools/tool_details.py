@@ -25,6 +25,7 @@ from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.zoom import px
 
 LONGEST_DESCRIPTION = 4_000  # characters; a screen holds half of it
 MOST_PARAMETERS = 30  # lines; the form of Try has all
@@ -123,7 +124,7 @@ class ToolDetails(DetailsPane, View):
 
     def _add(self, title: str, *content: QWidget) -> None:
         if title.strip():
-            self._lines.addSpacing(10)
+            self._lines.addSpacing(px(10))
             self._lines.addWidget(Label(self._theme, title, "caption_strong", "muted"))
         for widget in content:
             self._lines.addWidget(widget)
@@ -173,7 +174,7 @@ class ToolDetails(DetailsPane, View):
     def _parameter(self, root: Mapping[str, object], name: str, schema: object, *, is_required: bool) -> QWidget:
         shape = shape_of(root, schema)
         widget = QWidget()
-        widget.setFixedHeight(34)
+        widget.setFixedHeight(px(34))
         widget.setToolTip(plain_tip(shape.description))
         line = row(widget, spacing=8)
         line.addWidget(ElidedLabel(self._theme, seen(name), "mono"), 2)
@@ -211,7 +212,7 @@ class ToolDetails(DetailsPane, View):
 
     def _fact(self, title: str, value: str) -> QWidget:
         widget = QWidget()
-        widget.setFixedHeight(26)
+        widget.setFixedHeight(px(26))
         line = row(widget)
         line.addWidget(Label(self._theme, title, "body", "secondary"))
         line.addStretch(1)

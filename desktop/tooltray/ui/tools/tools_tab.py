@@ -41,6 +41,7 @@ from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import clear, column, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 T = TypeVar("T")
 ROOMS = {7: 1060, 6: 928, 3: 832, 5: 748, 2: 664}
@@ -77,7 +78,7 @@ class ToolTable(Table):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         for index, room in ROOMS.items():
-            self.setColumnHidden(index, self.width() < room)
+            self.setColumnHidden(index, self.width() < px(room))
 
 
 class ToolsTab(Page):
@@ -166,7 +167,7 @@ class ToolsTab(Page):
         ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
         self._empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
         self._empty.way_chosen.connect(lambda _: self.context.go(AddServer()))
-        self.table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"), row_height=TWO_LINES_HEIGHT)
+        self.table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"), row_height=px(TWO_LINES_HEIGHT))
         self.table.row_chosen.connect(self._open)
         self.table.switched.connect(self._on_switch)
         self.table.pressed.connect(self._on_change)
@@ -177,7 +178,7 @@ class ToolsTab(Page):
             self._stack.addWidget(each)
         lines.addWidget(self._stack, 1)
         self._unknown = ElidedLabel(self._theme, "", "caption", "muted")
-        self._unknown.setContentsMargins(24, 6, 24, 6)
+        self._unknown.setContentsMargins(px(24), px(6), px(24), px(6))
         self._unknown.hide()
         lines.addWidget(self._unknown)
         self._split = SplitView(content)
@@ -189,8 +190,8 @@ class ToolsTab(Page):
         self.filters = FilterTabs(self._theme, names, name=tr("Which tools"), hides_empty=True)
         self.filters.chosen.connect(self._draw_rows)
         self._server = Choice(self._theme, [("", tr("All servers"))], name=tr("Server"))
-        self._server.setMinimumWidth(SERVER_WIDTH)
-        self._server.setMaximumWidth(180)
+        self._server.setMinimumWidth(px(SERVER_WIDTH))
+        self._server.setMaximumWidth(px(180))
         self._server.chosen_changed.connect(self._draw_rows)
         self._group = IconButton(self._theme, "layers", tr("Group by server"))
         self._group.clicked.connect(self._on_group)
@@ -310,7 +311,7 @@ class ToolsTab(Page):
         share = said.used_share(self._rows)
         clear(self._hint)
         is_shown = share is not None and not self._is_hint_put_away
-        self._hint.setContentsMargins(24, 0, 24, 12 if is_shown else 0)
+        self._hint.setContentsMargins(px(24), 0, px(24), px(12) if is_shown else 0)
         if share is None or self._is_hint_put_away:
             return
         make = Button(self._theme, tr("Make a profile of them…"), small=True)

@@ -35,6 +35,7 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.sheet import leave, set_saved
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.zoom import px
 
 WIDTH, HEIGHT = 1080, 720
 TICK_MS = 500  # how long a call has taken is shown as it goes
@@ -121,7 +122,7 @@ class TrySheet(Surface, View):
         self._progress: TryProgressed | None = None
         self._questions: list[ElicitationSnapshot] = []
         self._earlier = attempts.of(name)
-        self.setMaximumWidth(WIDTH)
+        self.setMaximumWidth(px(WIDTH))
         self.setAccessibleName(tr("Try {name}", name=seen(name)))
         schema = definition.get("inputSchema")
         self.form = SchemaForm(context.theme, schema if isinstance(schema, Mapping) else {}, values=arguments)
@@ -149,7 +150,7 @@ class TrySheet(Surface, View):
         hub.on(ElicitationEnded, lambda news: self._end_question(news.id), self)
 
     def sizeHint(self) -> QSize:
-        return QSize(WIDTH, HEIGHT)
+        return QSize(px(WIDTH), px(HEIGHT))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -215,7 +216,7 @@ class TrySheet(Surface, View):
         if lines:
             text = tr("This call overwrites a file. What would change in it:")
             self._change.addWidget(Label(self._theme, text, "strong", wrap=True))
-            self._change.addWidget(DiffView(self._theme, lines, tr("What would change"), width=CHANGE_WIDTH))
+            self._change.addWidget(DiffView(self._theme, lines, tr("What would change"), width=px(CHANGE_WIDTH)))
             self._change.addStretch(1)
             self._stack.setCurrentIndex(CHANGE)
         elif self._stack.currentIndex() == CHANGE:
@@ -273,7 +274,7 @@ class TrySheet(Surface, View):
         lines = column(side)
         if about:
             words = Label(self._theme, seen(about[:LONGEST_ABOUT]), "body", "secondary", wrap=True)
-            words.setContentsMargins(24, 12, 16, 0)
+            words.setContentsMargins(px(24), px(12), px(16), 0)
             lines.addWidget(words)
         head = row(margins=(24, 10, 16, 6))
         head.addWidget(Label(self._theme, tr("Arguments"), "caption_strong", "muted"), 1)
@@ -335,7 +336,7 @@ class TrySheet(Surface, View):
     def _foot(self) -> QHBoxLayout:
         line = row(margins=(24, 14, 24, 14), spacing=8)
         self._last = Choice(self._theme, [], name=tr("Earlier attempts"), hint=tr("Earlier attempts"))
-        self._last.setMaximumWidth(280)
+        self._last.setMaximumWidth(px(280))
         self._last.chosen_changed.connect(self._on_earlier)
         line.addWidget(self._last, 1)
         copy = Button(self._theme, tr("Copy as a command"), "ghost", "terminal")

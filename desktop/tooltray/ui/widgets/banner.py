@@ -15,6 +15,7 @@ from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.zoom import px
 
 ICONS = {"error": "alert", "warning": "alert", "info": "info"}
 HEIGHT = 28  # px: what a header has left below its controls and their distance
@@ -67,7 +68,7 @@ class NoticeDetails(QWidget):
         if content is not None:
             lines.addWidget(content)
             content.setFocus()  # the first key that is typed goes to what the content asks for
-        self.setFixedWidth(min(WIDEST, line.width() - 2 * 24))
+        self.setFixedWidth(min(px(WIDEST), line.width() - 2 * px(24)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Cuts the corners off: without a compositor a translucent window would have black ones."""
@@ -80,7 +81,7 @@ class NoticeDetails(QWidget):
         """Shows it below its line."""
         line = self.parentWidget()
         assert line is not None
-        self.move(line.mapToGlobal(QPoint(24, line.height() + 2)))
+        self.move(line.mapToGlobal(QPoint(px(24), line.height() + px(2))))
         self.show()
 
 
@@ -105,7 +106,7 @@ class NoticeLine(QWidget):
         super().__init__()
         self._theme, self._tone, self._words, self._content = theme, tone, (title, text), content
         self.details: NoticeDetails | None = None
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(px(HEIGHT))
         self.setAccessibleName(f"{title}. {text}" if text else title)
         line = row(self, margins=(24, 0, 24, 0), spacing=8)
         line.addWidget(Icon(theme, ICONS[tone], 14, f"{tone}.text", f"{tone}.subtle"))
@@ -126,7 +127,7 @@ class NoticeLine(QWidget):
         for button in buttons:
             line.addWidget(button)
         for button in self._buttons:
-            button.setFixedHeight(BUTTON_HEIGHT)
+            button.setFixedHeight(px(BUTTON_HEIGHT))
         self._fit()
 
     def show_details(self) -> None:
@@ -156,7 +157,7 @@ class NoticeLine(QWidget):
         self._more.setVisible(is_cut or self._content is not None)
         least, wanted = self._title.minimumSizeHint().width(), self._title.sizeHint().width()
         room = self.width() - layout.minimumSize().width() - (wanted - least) + self._text.minimumSizeHint().width()  # of the text
-        self._text.setVisible(has_text and room >= min(LEAST_TEXT, self._text.sizeHint().width()))
+        self._text.setVisible(has_text and room >= min(px(LEAST_TEXT), self._text.sizeHint().width()))
         self._title.setMinimumWidth(max(0, min(wanted, self.width() - layout.minimumSize().width() + least)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:

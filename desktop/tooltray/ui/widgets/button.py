@@ -11,6 +11,7 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.keyboard import last_input
+from tooltray.ui.zoom import px
 
 BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 
@@ -191,14 +192,15 @@ class Button(SteadyButton, QPushButton):
                 painter.translate(QRectF(self.rect()).center())
                 painter.rotate(0 if self._theme.reduced_motion else self._theme.spin.angle)
                 color = self._theme.color(ICON_COLORS.get(self._variant, "text.secondary"))
-                icons.draw(painter, "state-starting", QRectF(-7, -7, 14, 14), color)
+                icons.draw(painter, "state-starting", QRectF(-px(7), -px(7), px(14), px(14)), color)
 
     def _tint(self) -> None:
-        gap = ICON_GAP if self.text() else 0
-        self.setIconSize(QSize(self._side + gap, self._side))
+        gap = px(ICON_GAP) if self.text() else 0
+        side = px(self._side)
+        self.setIconSize(QSize(side + gap, side))
         if self._icon:
             color = self._theme.color(ICON_COLORS.get(self._variant, "text.secondary"))
-            self.setIcon(icons.icon(self._icon, color, self._side, gap, disabled=self._theme.color("text.disabled")))
+            self.setIcon(icons.icon(self._icon, color, side, gap, disabled=self._theme.color("text.disabled")))
         else:
             self.setIcon(QIcon())
 
@@ -242,10 +244,10 @@ def paint_switch(painter: QPainter, theme: Theme, box: QRectF, position: float, 
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.color("accent" if position > 0.5 else "switch.off"))
     painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-    diameter = box.height() - 2 * MARGIN
-    left = box.left() + MARGIN + position * (box.width() - diameter - 2 * MARGIN)
+    diameter = box.height() - 2 * px(MARGIN)
+    left = box.left() + px(MARGIN) + position * (box.width() - diameter - 2 * px(MARGIN))
     painter.setBrush(theme.color("switch.knob"))
-    painter.drawEllipse(QRectF(left, box.top() + MARGIN, diameter, diameter))
+    painter.drawEllipse(QRectF(left, box.top() + px(MARGIN), diameter, diameter))
     painter.setOpacity(1.0)
 
 
@@ -260,7 +262,7 @@ class Switch(PaintedButton):
         self.setChecked(on)
         self.setAccessibleName(name)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFixedSize(WIDTH + 4, HEIGHT + 4)  # room for the focus ring
+        self.setFixedSize(px(WIDTH) + px(4), px(HEIGHT) + px(4))  # room for the focus ring
         self._slide = QPropertyAnimation(self, b"position", self)
         self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
         self.toggled.connect(self._on_toggled)
@@ -270,7 +272,7 @@ class Switch(PaintedButton):
             self.setChecked(on)
 
     def sizeHint(self) -> QSize:
-        return QSize(WIDTH + 4, HEIGHT + 4)
+        return QSize(px(WIDTH) + px(4), px(HEIGHT) + px(4))
 
     def _on_toggled(self, on: bool) -> None:
         self._slide.stop()
@@ -292,8 +294,8 @@ class Switch(PaintedButton):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
-            paint_switch(painter, self._theme, QRectF(2, 2, WIDTH, HEIGHT), self._position, enabled=self.isEnabled())
+            paint_switch(painter, self._theme, QRectF(px(2), px(2), px(WIDTH), px(HEIGHT)), self._position, enabled=self.isEnabled())
             if self.shows_focus:
                 painter.setPen(QPen(self._theme.color("accent"), 1.5))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.75, 0.75, -0.75, -0.75), 11, 11)
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.75, 0.75, -0.75, -0.75), px(11), px(11))

@@ -12,6 +12,7 @@ from tooltray.ui.roles import add_roles
 from tooltray.ui.widgets.button import BY_KEYBOARD, PASSING
 from tooltray.ui.widgets.page_frame import MARGIN, PageScroll
 from tooltray.ui.widgets.surface import Surface, clear
+from tooltray.ui.zoom import px
 
 MIN_CARD, GAP, BOTTOM = 380, 12, 16
 ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
@@ -60,8 +61,8 @@ class CardGrid(PageScroll):
         self._content = CardList()
         self._content.setAccessibleName(name)
         self._grid = QGridLayout(self._content)
-        self._grid.setContentsMargins(MARGIN, 0, MARGIN, BOTTOM)
-        self._grid.setSpacing(GAP)
+        self._grid.setContentsMargins(px(MARGIN), 0, px(MARGIN), px(BOTTOM))
+        self._grid.setSpacing(px(GAP))
         self.setWidget(self._content)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
@@ -120,7 +121,7 @@ class CardGrid(PageScroll):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        columns = max(1, (self.width() - 2 * MARGIN + GAP) // (MIN_CARD + GAP))
+        columns = max(1, (self.width() - 2 * px(MARGIN) + px(GAP)) // (px(MIN_CARD) + px(GAP)))
         if columns != self._columns:
             kept = self._in_use()
             self._columns = columns
@@ -198,7 +199,7 @@ class FlowLayout(QLayout):
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
-        self.setSpacing(spacing)
+        self.setSpacing(px(spacing))
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
@@ -283,4 +284,4 @@ class FlowArea(QScrollArea):
 
     def _fit(self) -> None:
         self.setVisible(self._flow.count() > 0)
-        self.setFixedHeight(min(self._most, self._flow.heightForWidth(max(1, self.viewport().width()))))
+        self.setFixedHeight(min(px(self._most), self._flow.heightForWidth(max(1, self.viewport().width()))))

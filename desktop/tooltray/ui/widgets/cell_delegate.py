@@ -15,6 +15,7 @@ from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.choice import paint_check
 from tooltray.ui.widgets.keyboard import last_input
 from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind
+from tooltray.ui.zoom import px
 
 PADDING = 12
 LINE_MARGIN = 6  # px above and below a cell's two lines
@@ -91,7 +92,7 @@ class CellDelegate(QStyledItemDelegate):
         self._chip_fill = ""  # of the row that is drawn: on the fill of a selection, a chip's own would not be seen
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        return QSize(40, self._row_height)
+        return QSize(px(40), self._row_height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme = self._theme
@@ -117,7 +118,7 @@ class CellDelegate(QStyledItemDelegate):
         if self._inset or not is_last:
             painter.setPen(theme.color("chart.grid"))
             painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        left = self._inset if index.column() == 0 else PADDING
+        left = px(self._inset) if index.column() == 0 else px(PADDING)
         kind = self._columns[index.column()].kind
         cell = box.adjusted(left, 0, -self._right(index.column()), 0)
         self._paint_value(painter, cell, kind, self._picked(state, value) if kind is Kind.PICK else value)
@@ -127,9 +128,9 @@ class CellDelegate(QStyledItemDelegate):
         """Returns the px after a cell's value: the last column of a page ends with its header, whose margin a scroll bar shares."""
         table = cast(QTableView, self._view)
         if not all(map(table.isColumnHidden, range(column + 1, len(self._columns)))):
-            return PADDING
+            return px(PADDING)
         bar = self._view.verticalScrollBar()
-        return PAGE_INSET - (bar.width() if bar.isVisible() else 0) if self._inset else CARD_EDGE
+        return px(PAGE_INSET) - (bar.width() if bar.isVisible() else 0) if self._inset else px(CARD_EDGE)
 
     @staticmethod
     def _picked(state: QStyle.StateFlag, has_box: object) -> bool | None:
@@ -138,9 +139,9 @@ class CellDelegate(QStyledItemDelegate):
     def _paint_heading(self, painter: QPainter, box: QRectF, heading: Heading) -> None:
         """Paints a heading over the whole width; the line below it is the table's own."""
         painter.save()
-        cell = box.adjusted(self._inset, box.height() - HEADING_LINE, -PADDING, 0)
+        cell = box.adjusted(px(self._inset), box.height() - px(HEADING_LINE), -px(PADDING), 0)
         self._text(painter, cell, heading.title, "caption_strong", "text.secondary")
-        left = min(self._theme.metrics("caption_strong").horizontalAdvance(heading.title), int(cell.width()) - HEADING_COUNT) + 8
+        left = min(self._theme.metrics("caption_strong").horizontalAdvance(heading.title), int(cell.width()) - px(HEADING_COUNT)) + px(8)
         self._text(painter, cell.adjusted(left, 0, 0, 0), f"{heading.count:,}", "caption", "text.muted")
         painter.setPen(self._theme.color("chart.grid"))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
@@ -152,7 +153,9 @@ class CellDelegate(QStyledItemDelegate):
         match kind:
             case Kind.SWITCH:
                 if value is not None:
-                    paint_switch(painter, theme, QRectF(cell.right() - WIDTH, middle - HEIGHT / 2, WIDTH, HEIGHT), float(value))
+                    paint_switch(
+                        painter, theme, QRectF(cell.right() - px(WIDTH), middle - px(HEIGHT) / 2, px(WIDTH), px(HEIGHT)), float(value)
+                    )
             case Kind.CHECK | Kind.PICK:
                 if value is not None:
                     paint_check(painter, theme, cell.left(), middle, is_on=bool(value))
@@ -164,12 +167,12 @@ class CellDelegate(QStyledItemDelegate):
                     self._text(painter, cell, word, "caption", "text.muted")
             case Kind.BAR:
                 share, tone, word = value
-                self._bar(painter, QRectF(cell.left(), middle - 2.5, cell.width() - BAR_WORDS, 5), share, tone)
+                self._bar(painter, QRectF(cell.left(), middle - px(2.5), cell.width() - px(BAR_WORDS), px(5)), share, tone)
                 self._text(painter, cell, word, "body", "text.primary" if share else "text.muted", right=True)
             case Kind.STATE:
-                shape = QRectF(cell.left(), middle - 7, 14, 14)
+                shape = QRectF(cell.left(), middle - px(7), px(14), px(14))
                 icons.draw(painter, value.icon, shape, theme.color(value.tone), theme.color("surface"))
-                self._text(painter, cell.adjusted(21, 0, 0, 0), value.word, "body", value.text_color)
+                self._text(painter, cell.adjusted(px(21), 0, 0, 0), value.word, "body", value.text_color)
             case Kind.BUTTON:
                 self._text(painter, cell, value, "caption_strong", "accent.text", right=True)
             case Kind.MONO:
@@ -177,8 +180,8 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.TWO_LINES:
                 name, words, *tone = value
                 half = cell.height() / 2
-                self._text(painter, cell.adjusted(0, LINE_MARGIN, 0, -half), name, "mono", "text.primary")
-                below = cell.adjusted(0, half, 0, -LINE_MARGIN)
+                self._text(painter, cell.adjusted(0, px(LINE_MARGIN), 0, -half), name, "mono", "text.primary")
+                below = cell.adjusted(0, half, 0, -px(LINE_MARGIN))
                 if any(tone):
                     self._chip(painter, below, words, tone[0])
                 else:
@@ -191,7 +194,7 @@ class CellDelegate(QStyledItemDelegate):
                 self._text(painter, cell, value, "body", "text.primary")
 
     def _chip(self, painter: QPainter, cell: QRectF, word: str, tone: str) -> None:
-        room = int(cell.width()) + 2 * PADDING - CHIP_EDGES  # the paddings may be used, up to the next column
+        room = int(cell.width()) + 2 * px(PADDING) - px(CHIP_EDGES)  # the paddings may be used, up to the next column
         word = self._theme.metrics("caption_strong").elidedText(word, Qt.TextElideMode.ElideRight, room)
         paint_chip(painter, self._theme, cell.left(), cell.center().y(), word, tone, self._chip_fill)
 
@@ -199,10 +202,12 @@ class CellDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("neutral.subtle"))
-        painter.drawRoundedRect(track, 2.5, 2.5)
+        painter.drawRoundedRect(track, px(2.5), px(2.5))
         if share:
             painter.setBrush(self._theme.color(tone))
-            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(5.0, track.width() * min(share, 1.0)), 5), 2.5, 2.5)
+            painter.drawRoundedRect(
+                QRectF(track.left(), track.top(), max(px(5.0), track.width() * min(share, 1.0)), px(5)), px(2.5), px(2.5)
+            )
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
         is_tabular = style == "body"

@@ -8,6 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 SMALLEST_WIDTH = 40
 
@@ -18,8 +19,8 @@ class Meter(QWidget):
     def __init__(self, theme: Theme, name: str, *, height: int = 6, tone: str = "chart.p50") -> None:
         super().__init__()
         self._theme, self._tone, self._share = theme, tone, 0.0
-        self.setFixedHeight(height)
-        self.setMinimumWidth(SMALLEST_WIDTH)
+        self.setFixedHeight(px(height))
+        self.setMinimumWidth(px(SMALLEST_WIDTH))
         self.setAccessibleName(name)
 
     def set_share(self, share: float) -> None:
@@ -71,22 +72,22 @@ class Waterfall(QWidget):
         self.setAccessibleDescription(", ".join(f"{stage.name}: {stage.words}" for stage in stages))
         self.setToolTip("\n".join(f"{stage.name}: {stage.words}" for stage in stages))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFixedHeight(ROW * len(self._stages))
+        self.setFixedHeight(px(ROW) * len(self._stages))
 
     def sizeHint(self) -> QSize:
-        return QSize(280, ROW * len(self._stages))
+        return QSize(px(280), px(ROW) * len(self._stages))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         whole = sum(stage.seconds or 0.0 for stage in self._stages)
         names = self.width() * NAMES
-        track = QRectF(names + GAP, 0, max(1.0, self.width() - names - TIMES - 2 * GAP), ROW)
+        track = QRectF(names + px(GAP), 0, max(1.0, self.width() - names - px(TIMES) - 2 * px(GAP)), px(ROW))
         done = 0.0
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for place, stage in enumerate(self._stages):
-                line = QRectF(0, place * ROW, self.width(), ROW)
+                line = QRectF(0, place * px(ROW), self.width(), px(ROW))
                 self._paint_words(painter, line, stage, names)
-                self._paint_bar(painter, track.translated(0, place * ROW), stage, done, whole)
+                self._paint_bar(painter, track.translated(0, place * px(ROW)), stage, done, whole)
                 done += stage.seconds or 0.0
 
     def _paint_words(self, painter: QPainter, line: QRectF, stage: Stage, names: float) -> None:
@@ -95,10 +96,10 @@ class Waterfall(QWidget):
         painter.setPen(theme.color("text.secondary" if is_known else "text.muted"))
         side = Qt.AlignmentFlag.AlignVCenter
         name = theme.metrics("caption").elidedText(stage.name, Qt.TextElideMode.ElideRight, int(names))
-        painter.drawText(QRectF(0, line.top(), names, ROW), side | Qt.AlignmentFlag.AlignLeft, name)
+        painter.drawText(QRectF(0, line.top(), names, px(ROW)), side | Qt.AlignmentFlag.AlignLeft, name)
         painter.setFont(theme.font("caption_strong" if stage.is_long else "caption", tabular=True))
         painter.setPen(theme.color("text.primary" if is_known else "text.muted"))
-        painter.drawText(QRectF(line.right() - TIMES, line.top(), TIMES, ROW), side | Qt.AlignmentFlag.AlignRight, stage.words)
+        painter.drawText(QRectF(line.right() - px(TIMES), line.top(), px(TIMES), px(ROW)), side | Qt.AlignmentFlag.AlignRight, stage.words)
 
     def _paint_bar(self, painter: QPainter, track: QRectF, stage: Stage, done: float, whole: float) -> None:
         theme, middle = self._theme, track.center().y()
@@ -110,4 +111,4 @@ class Waterfall(QWidget):
         left = track.left() + (track.width() * done / whole if whole else 0.0)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.color("chart.p95" if stage.is_long else "chart.p50", 1.0 if stage.is_long else 0.85))
-        painter.drawRoundedRect(QRectF(min(left, track.right() - width), middle - BAR / 2, width, BAR), 2, 2)
+        painter.drawRoundedRect(QRectF(min(left, track.right() - width), middle - px(BAR) / 2, width, px(BAR)), px(2), px(2))

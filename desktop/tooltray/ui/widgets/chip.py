@@ -8,6 +8,7 @@ from tooltray.ui import icons
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 CHIP_HEIGHT = 20
 
@@ -15,12 +16,12 @@ CHIP_HEIGHT = 20
 def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> float:
     """Draws a chip with its left edge at `left` and returns its width; `fill` replaces its tone's colour."""
     font = theme.font("caption_strong")
-    width = theme.metrics("caption_strong").horizontalAdvance(text) + 16
-    box = QRectF(left, middle - CHIP_HEIGHT / 2, width, CHIP_HEIGHT)
+    width = theme.metrics("caption_strong").horizontalAdvance(text) + px(16)
+    box = QRectF(left, middle - px(CHIP_HEIGHT) / 2, width, px(CHIP_HEIGHT))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.color(fill or f"{tone}.subtle"))
-    painter.drawRoundedRect(box, 6, 6)
+    painter.drawRoundedRect(box, px(6), px(6))
     painter.setPen(theme.color("text.secondary" if tone == "neutral" else f"{tone}.text"))
     painter.setFont(font)
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
@@ -39,7 +40,7 @@ class Chip(QWidget):
     def set_word(self, text: str, tone: str) -> None:
         self._text, self._tone = text, tone
         self.setAccessibleName(text)
-        self.setFixedSize(self._theme.metrics("caption_strong").horizontalAdvance(text) + 16, CHIP_HEIGHT)
+        self.setFixedSize(self._theme.metrics("caption_strong").horizontalAdvance(text) + px(16), px(CHIP_HEIGHT))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -70,8 +71,8 @@ class StateBadge(QWidget):
         self._follow_clock()
 
     def sizeHint(self) -> QSize:
-        word = self._theme.metrics("caption_strong").horizontalAdvance(self._look.word) + 10 if self._has_word else 0
-        return QSize(14 + word, 20)
+        word = self._theme.metrics("caption_strong").horizontalAdvance(self._look.word) + px(10) if self._has_word else 0
+        return QSize(px(14) + word, px(20))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -98,12 +99,12 @@ class StateBadge(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, look = self._theme, self._look
         with QPainter(self) as painter:
-            painter.translate(7, 10)
+            painter.translate(px(7), px(10))
             painter.rotate(theme.spin.angle if self._turns else 0)
-            icons.draw(painter, look.icon, QRectF(-7, -7, 14, 14), theme.color(look.tone), theme.color("surface"))
+            icons.draw(painter, look.icon, QRectF(-px(7), -px(7), px(14), px(14)), theme.color(look.tone), theme.color("surface"))
             if not self._has_word:
                 return
             painter.resetTransform()
             painter.setPen(theme.color(look.text_color))
             painter.setFont(theme.font("caption_strong"))
-            painter.drawText(QRectF(20, 0, self.width() - 20, 20), Qt.AlignmentFlag.AlignVCenter, look.word)
+            painter.drawText(QRectF(px(20), 0, self.width() - px(20), px(20)), Qt.AlignmentFlag.AlignVCenter, look.word)

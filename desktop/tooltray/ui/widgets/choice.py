@@ -11,6 +11,7 @@ from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, PaintedButton, popup_below
 from tooltray.ui.widgets.surface import column
+from tooltray.ui.zoom import px
 
 SMALLEST_WIDTH, PADDING, ARROW = 96, 12, 14
 LONGEST_TITLE = 60  # characters in the menu; longer ones lose their middle
@@ -59,14 +60,14 @@ class Choice(Button):
 
     def sizeHint(self) -> QSize:
         words = QFontMetrics(self.font()).horizontalAdvance(self._title)
-        return QSize(max(SMALLEST_WIDTH, words + 2 * PADDING + ARROW + 8), self.height())
+        return QSize(max(px(SMALLEST_WIDTH), words + 2 * px(PADDING) + px(ARROW) + px(8)), self.height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(SMALLEST_WIDTH, self.height())
+        return QSize(px(SMALLEST_WIDTH), self.height())
 
     def shown_in(self, width: int) -> str:
         """Returns the text that fits into a button of this width; text is a fraction of a pixel wider than `sizeHint` may report."""
-        room = width - 2 * PADDING - ARROW - 8
+        room = width - 2 * px(PADDING) - px(ARROW) - px(8)
         return QFontMetrics(self.font()).elidedText(self._title, Qt.TextElideMode.ElideMiddle, room + 1)
 
     def _on_clicked(self) -> None:
@@ -98,9 +99,9 @@ class Choice(Button):
         with QPainter(self) as painter:
             painter.setFont(self.font())
             painter.setPen(theme.color("text.primary" if self.isEnabled() else "text.disabled"))
-            painter.drawText(self.rect().adjusted(PADDING, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self.shown_in(self.width()))
-            arrow = self.rect().adjusted(self.width() - PADDING - ARROW, (self.height() - ARROW) // 2, 0, 0)
-            arrow.setSize(QSize(ARROW, ARROW))
+            painter.drawText(self.rect().adjusted(px(PADDING), 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self.shown_in(self.width()))
+            arrow = self.rect().adjusted(self.width() - px(PADDING) - px(ARROW), (self.height() - px(ARROW)) // 2, 0, 0)
+            arrow.setSize(QSize(px(ARROW), px(ARROW)))
             icons.draw(painter, "chevron-down", arrow.toRectF(), theme.color("text.muted"))
 
 
@@ -117,8 +118,8 @@ TICK = (QPointF(3.5, 8), QPointF(6.5, 11), QPointF(11.5, 4.5))
 
 def paint_check(painter: QPainter, theme: Theme, left: float, middle: float, *, is_on: bool, is_round: bool = False) -> None:
     """Draws a check box, or the round mark of one of several, also for lists and tables."""
-    box = QRectF(left, middle - MARK / 2, MARK, MARK).adjusted(0.5, 0.5, -0.5, -0.5)
-    radius = MARK / 2 if is_round else CORNER
+    box = QRectF(left, middle - px(MARK) / 2, px(MARK), px(MARK)).adjusted(0.5, 0.5, -0.5, -0.5)
+    radius = px(MARK) / 2 if is_round else px(CORNER)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(theme.color("accent" if is_on else "border.control")))
     painter.setBrush(theme.color("accent" if is_on else "surface"))
@@ -127,10 +128,10 @@ def paint_check(painter: QPainter, theme: Theme, left: float, middle: float, *, 
     if is_on and is_round:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(ink)
-        painter.drawEllipse(box.center(), 3, 3)
+        painter.drawEllipse(box.center(), px(3), px(3))
     elif is_on:
         painter.setPen(QPen(ink, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
-        painter.drawPolyline([box.topLeft() + point for point in TICK])
+        painter.drawPolyline([box.topLeft() + point * px(1.0) for point in TICK])
 
 
 class Option(PaintedButton):
@@ -143,7 +144,7 @@ class Option(PaintedButton):
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(px(HEIGHT))
 
     def set_title(self, text: str) -> None:
         self.setText(text)
@@ -151,25 +152,27 @@ class Option(PaintedButton):
         self.setAccessibleName(text)
 
     def sizeHint(self) -> QSize:
-        return QSize(LEFT + MARK + GAP + self._theme.metrics().horizontalAdvance(self.text()), HEIGHT)
+        return QSize(LEFT + px(MARK) + px(GAP) + self._theme.metrics().horizontalAdvance(self.text()), px(HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(80, HEIGHT)
+        return QSize(px(80), px(HEIGHT))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._theme
         with QPainter(self) as painter:
-            paint_check(painter, theme, LEFT, HEIGHT / 2, is_on=self.isChecked(), is_round=self._is_round)
+            paint_check(painter, theme, LEFT, px(HEIGHT) / 2, is_on=self.isChecked(), is_round=self._is_round)
             if self.shows_focus:
-                radius = (MARK / 2 if self._is_round else CORNER) + 2
+                radius = (px(MARK) / 2 if self._is_round else px(CORNER)) + 2
                 painter.setPen(QPen(theme.color("accent"), 1.5))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(QRectF(LEFT, (HEIGHT - MARK) / 2, MARK, MARK).adjusted(-1.25, -1.25, 1.25, 1.25), radius, radius)
+                painter.drawRoundedRect(
+                    QRectF(LEFT, (px(HEIGHT) - px(MARK)) / 2, px(MARK), px(MARK)).adjusted(-1.25, -1.25, 1.25, 1.25), radius, radius
+                )
             painter.setFont(theme.font())
             painter.setPen(theme.color("text.primary" if self.isEnabled() else "text.disabled"))
-            left = LEFT + MARK + GAP
+            left = LEFT + px(MARK) + px(GAP)
             text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left + 1)
-            painter.drawText(QRectF(left, 0, self.width() - left, HEIGHT), Qt.AlignmentFlag.AlignVCenter, text)
+            painter.drawText(QRectF(left, 0, self.width() - left, px(HEIGHT)), Qt.AlignmentFlag.AlignVCenter, text)
 
 
 class OptionList(QWidget):

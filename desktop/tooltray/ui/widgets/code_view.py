@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 JSON_RULES = (  # later rules win: a number inside a string stays a string's colour
     (re.compile(r"\b(?:true|false|null|-?\d+(?:\.\d+)?)\b"), "code.number"),
@@ -64,7 +65,7 @@ class CodeView(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setTabChangesFocus(True)
-        self.document().setDocumentMargin(4)
+        self.document().setDocumentMargin(px(4))
         self.document().clearUndoRedoStacks()  # Ctrl+Z takes back what is typed, not the margin
         if not editable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
@@ -77,7 +78,7 @@ class CodeView(QPlainTextEdit):
 
     def set_lines(self, lines: int) -> None:
         """Makes the view as high as so many lines."""
-        self.setFixedHeight(int(lines * QFontMetricsF(self.font()).lineSpacing()) + CHROME + BAR)
+        self.setFixedHeight(int(lines * QFontMetricsF(self.font()).lineSpacing()) + px(CHROME) + px(BAR))
 
     def wrap(self, width: int, most_lines: int) -> None:
         """Wraps long lines, so that nothing is hidden beyond an edge. As high as its lines, up to `most_lines`; then it scrolls.
@@ -90,8 +91,8 @@ class CodeView(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         lines = 0
         for text in self.toPlainText().split("\n", most_lines)[:most_lines]:
-            lines += self._parts(text[:LONGEST_MEASURED], width - CHROME - BAR)  # a bar that has come for a moment would stay
-        self.setFixedHeight(int(min(lines, most_lines) * QFontMetricsF(self.font()).lineSpacing()) + CHROME)
+            lines += self._parts(text[:LONGEST_MEASURED], width - px(CHROME) - px(BAR))  # a bar that has come for a moment would stay
+        self.setFixedHeight(int(min(lines, most_lines) * QFontMetricsF(self.font()).lineSpacing()) + px(CHROME))
 
     def _parts(self, text: str, width: int) -> int:
         """Returns into how many lines a long line is wrapped."""

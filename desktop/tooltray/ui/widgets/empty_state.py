@@ -11,6 +11,7 @@ from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.icon import Icon, IconTile
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 WIDTH, HEIGHT = 460, 72
 MARGIN = 24  # px beside the words where there is little room
@@ -23,7 +24,7 @@ class Beginning(PaintedButton):
     def __init__(self, theme: Theme, icon: str, title: str, text: str) -> None:
         super().__init__()
         self._theme = theme
-        self.setFixedSize(WIDTH, HEIGHT)
+        self.setFixedSize(px(WIDTH), px(HEIGHT))
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(f"{title}. {text}")
@@ -43,7 +44,7 @@ class Beginning(PaintedButton):
         self.setAccessibleName(f"{title}. {self._what}")
 
     def sizeHint(self) -> QSize:
-        return QSize(WIDTH, HEIGHT)
+        return QSize(px(WIDTH), px(HEIGHT))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._theme
@@ -76,14 +77,14 @@ class EmptyState(QWidget):
             else:
                 self._text = label
         if ways:
-            inner.addSpacing(16)
+            inner.addSpacing(px(16))
         for index, (icon, name, what) in enumerate(ways):
             way = Beginning(theme, icon, name, what)
             way.setProperty("way", index)
             way.clicked.connect(self._on_clicked)
             inner.addWidget(way, 0, Qt.AlignmentFlag.AlignHCenter)  # words above may be wider
         if footnote:
-            inner.addSpacing(8)
+            inner.addSpacing(px(8))
             label = Label(theme, footnote, "caption", "muted")
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             inner.addWidget(label)
@@ -106,12 +107,12 @@ class EmptyState(QWidget):
 
     def _fit(self) -> None:
         """Wraps words that do not fit into one line."""
-        room = self.width() - 2 * MARGIN
+        room = self.width() - 2 * px(MARGIN)
         for label, always in ((self._title, False), (self._text, self._wraps)):
             wraps = always or label.fontMetrics().horizontalAdvance(label.text()) > room
             label.setWordWrap(wraps)
-            label.setMinimumWidth(min(WIDTH, room) if wraps else 0)
-            label.setMaximumWidth(min(WIDTH, room) if wraps else UNBOUNDED)
+            label.setMinimumWidth(min(px(WIDTH), room) if wraps else 0)
+            label.setMaximumWidth(min(px(WIDTH), room) if wraps else UNBOUNDED)
 
     def _on_clicked(self) -> None:
         self.way_chosen.emit(self.sender().property("way"))

@@ -11,6 +11,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.keyboard import with_parent
 from tooltray.ui.widgets.surface import row
+from tooltray.ui.zoom import px
 
 
 class FilterTab(PaintedButton):
@@ -53,9 +54,9 @@ class FilterTab(PaintedButton):
     def sizeHint(self) -> QSize:
         text = self._theme.metrics("caption_strong").horizontalAdvance(self.text())
         if not self._has_count:
-            return QSize(text + 22, self._theme.size("control_small"))
+            return QSize(text + px(22), self._theme.size("control_small"))
         count = self._theme.metrics("caption", tabular=True).horizontalAdvance(self._number)
-        return QSize(text + count + 28, self._theme.size("control_small"))
+        return QSize(text + count + px(28), self._theme.size("control_small"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
@@ -76,14 +77,14 @@ class FilterTab(PaintedButton):
                 edge = "accent" if self.shows_focus else "border"
                 painter.setPen(QPen(theme.color(edge)) if self.isChecked() or self.shows_focus else Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("surface" if self.isChecked() else "surface.hover"))
-                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6))
             painter.setFont(theme.font("caption_strong"))
             painter.setPen(theme.color("text.primary" if self.isChecked() else "text.secondary"))
-            painter.drawText(QRectF(11, 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
+            painter.drawText(QRectF(px(11), 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
             if self._has_count:
                 painter.setFont(theme.font("caption", tabular=True))
                 painter.setPen(theme.color("text.muted"))
-                place = QRectF(0, 0, self.width() - 11, self.height())
+                place = QRectF(0, 0, self.width() - px(11), self.height())
                 painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._number)
 
 

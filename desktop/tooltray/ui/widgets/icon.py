@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.programs import resource
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 
 class Icon(QWidget):
@@ -16,7 +17,7 @@ class Icon(QWidget):
     def __init__(self, theme: Theme, name: str, size: int = 16, color: str = "text.secondary", behind: str = "surface") -> None:
         super().__init__()
         self._theme, self._name, self._color, self._behind = theme, name, color, behind
-        self.setFixedSize(size, size)
+        self.setFixedSize(px(size), px(size))
 
     def set_icon(self, name: str, color: str) -> None:
         self._name, self._color = name, color
@@ -63,7 +64,7 @@ class Logo(QWidget):
     def __init__(self, size: int) -> None:
         super().__init__()
         self._renderer = QSvgRenderer(str(resource("icons", "tooltray.svg")), self)
-        self.setFixedSize(size, size)
+        self.setFixedSize(px(size), px(size))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:

@@ -11,8 +11,13 @@ from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut, 
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 from shiboken6 import isValid
 
+from tooltray.ui.theme import Theme
+
 _after: WeakKeyDictionary[QWidget, QWidget] = WeakKeyDictionary()
 Found = TypeVar("Found", bound=QObject)
+
+ZOOM_KEYS = (("Ctrl++", 1), ("Ctrl+=", 1), ("Ctrl+-", -1), ("Ctrl+0", 0))
+"""As in browsers: the keys, and by how many steps they zoom; 0: to the actual size. Qt takes those of the keypad for them, too."""
 
 
 class InputWatch(QObject):
@@ -191,3 +196,9 @@ def take_digits(field: QLineEdit, most: int) -> None:
         most: the largest useful number; longer input cannot be typed.
     """
     field.setValidator(QRegularExpressionValidator(QRegularExpression(f"[0-9]{{0,{len(str(most))}}}"), field))
+
+
+def add_zoom_keys(window: QWidget, theme: Theme) -> None:
+    """Makes a window and the sheets over it request another zoom by keys."""
+    for keys, steps in ZOOM_KEYS:
+        QShortcut(QKeySequence(keys), window, partial(theme.zoom_requested.emit, steps))

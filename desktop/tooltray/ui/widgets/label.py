@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 BREAK = "\u200b"  # a space without width: where a line may end
 LONGEST_WHOLE, PIECE = 32, 8  # characters; a label wraps between words only, and a path is one word
@@ -93,7 +94,7 @@ class ElidedLabel(Label):
         return QSize(QFontMetrics(self.font()).size(0, self._full).width() + margins.left() + margins.right(), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24, super().minimumSizeHint().height())
+        return QSize(px(24), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -107,7 +108,7 @@ class ElidedLabel(Label):
         shown = metrics.elidedText(self._shorter if is_long else self._full, mode, self.width())
         if is_named and shown != self._full and (parts := QUOTED_END.fullmatch(self._full)):
             room = self.width() - metrics.horizontalAdvance(f" {parts[2]}")
-            shown = f"{metrics.elidedText(parts[1], self._mode, room)} {parts[2]}" if room >= LEAST_BEFORE_NAME else shown
+            shown = f"{metrics.elidedText(parts[1], self._mode, room)} {parts[2]}" if room >= px(LEAST_BEFORE_NAME) else shown
         lines = [shown]
         if self._most_lines > 1 and shown != self._full:
             lines = self._wrapped()

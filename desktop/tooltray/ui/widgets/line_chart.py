@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QLinearGradient, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 LEFT, BOTTOM, TOP, RIGHT = 64, 22, 8, 10  # px around the lines
 STEPS = 3  # of the grid
@@ -48,12 +49,12 @@ class LineChart(QWidget):
         self._hovered = -1
         self.setAccessibleName(name)
         self.setAccessibleDescription(unknown)
-        self.setMinimumHeight(110)
+        self.setMinimumHeight(px(110))
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        return QSize(400, 150)
+        return QSize(px(400), px(150))
 
     def set_lines(self, lines: Sequence[Line], times: Sequence[str], words: Sequence[str], summary: str) -> None:
         """Shows lines; all have as many points as there are times and words."""
@@ -67,7 +68,7 @@ class LineChart(QWidget):
 
     @property
     def _plot(self) -> QRectF:
-        return QRectF(self.rect()).adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
+        return QRectF(self.rect()).adjusted(px(LEFT), px(TOP), -px(RIGHT), -px(BOTTOM))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if not self._has_points:
@@ -110,14 +111,14 @@ class LineChart(QWidget):
             painter.setPen(QPen(theme.color("chart.grid")))
             painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
             painter.setPen(theme.color("text.muted"))
-            label = QRectF(0, y - 8, LEFT - 10, 16)
+            label = QRectF(0, y - px(8), px(LEFT) - px(10), px(16))
             painter.drawText(label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._label(limit * step / STEPS))
         count = max(2, min(6, int(plot.width() / 110)))
         for number in range(count):
             time = self._times[round(number * (len(self._times) - 1) / (count - 1))]
             width = QFontMetrics(painter.font()).horizontalAdvance(time) + 2
             x = plot.left() + (plot.width() - width) * number / (count - 1)
-            painter.drawText(QRectF(x, plot.bottom() + 4, width, 16), Qt.AlignmentFlag.AlignLeft, time)
+            painter.drawText(QRectF(x, plot.bottom() + px(4), width, px(16)), Qt.AlignmentFlag.AlignLeft, time)
 
     def _paint_line(self, painter: QPainter, plot: QRectF, line: Line, limit: float) -> None:
         color, step = self._theme.color(line.tone), plot.width() / max(1, len(line.values) - 1)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QTextBrowser
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import seen
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 LINE_HEIGHT, PARAGRAPH_GAP, LIST_GAP, INDENT = 20, 8, 2, 18
 CELL_PADDING = 5
@@ -53,7 +54,7 @@ class MarkdownView(QTextBrowser):
         document = QTextDocument(self)
         document.setDefaultFont(self._theme.font())
         document.setDocumentMargin(0)
-        document.setIndentWidth(INDENT)
+        document.setIndentWidth(px(INDENT))
         shown = harmless(text)
         document.setMarkdown(shown, FEATURES)
         if document.blockCount() > MOST_BLOCKS:
@@ -88,12 +89,12 @@ class MarkdownView(QTextBrowser):
 
     def _style_table(self, table: QTextTable) -> None:
         shape = QTextTableFormat(table.format().toTableFormat())
-        shape.setCellPadding(CELL_PADDING)
+        shape.setCellPadding(px(CELL_PADDING))
         shape.setBorder(1)
         shape.setBorderCollapse(True)
         shape.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
         shape.setBorderBrush(self._theme.color("border.control"))
-        shape.setBottomMargin(PARAGRAPH_GAP)
+        shape.setBottomMargin(px(PARAGRAPH_GAP))
         table.setFormat(shape)
 
     def _style_block(self, block: QTextBlock) -> None:
@@ -101,8 +102,8 @@ class MarkdownView(QTextBrowser):
         in_list = block.textList() is not None and block.next().textList() is not None
         shape.setTopMargin(0)
         in_table = QTextCursor(block).currentTable() is not None
-        shape.setBottomMargin(0 if in_table else LIST_GAP if in_list else PARAGRAPH_GAP)
-        shape.setLineHeight(LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        shape.setBottomMargin(0 if in_table else px(LIST_GAP) if in_list else px(PARAGRAPH_GAP))
+        shape.setLineHeight(px(LINE_HEIGHT), QTextBlockFormat.LineHeightTypes.FixedHeight.value)
         QTextCursor(block).setBlockFormat(shape)
         is_code = block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeLanguage) or block.blockFormat().hasProperty(
             QTextFormat.Property.BlockCodeFence

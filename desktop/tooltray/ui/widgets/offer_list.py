@@ -11,6 +11,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import RowHover
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.row_model import Index
+from tooltray.ui.zoom import px
 
 ROW, HEADING = 58, 38  # px
 INSET, GAP, CHIP_GAP = 24, 16, 6
@@ -78,18 +79,18 @@ class OfferDelegate(QStyledItemDelegate):
         self._theme, self._view = theme, view
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(100, HEADING if self._view.offers[index.row()].is_heading else ROW)
+        return QSize(px(100), px(HEADING) if self._view.offers[index.row()].is_heading else px(ROW))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         offer, theme, box = self._view.offers[index.row()], self._theme, QRectF(option.rect)
         painter.save()
         if offer.is_heading:
-            self._text(painter, box.adjusted(INSET, 12, -INSET, 0), offer.title, "caption_strong", "text.muted")
+            self._text(painter, box.adjusted(px(INSET), px(12), -px(INSET), 0), offer.title, "caption_strong", "text.muted")
         else:
             self._fill(painter, option.state, box, is_hovered=self._view.hovered_row == index.row())
             painter.setPen(theme.color("chart.grid"))
             painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
-            self._paint_offer(painter, box.adjusted(INSET, 0, -INSET, 0), offer)
+            self._paint_offer(painter, box.adjusted(px(INSET), 0, -px(INSET), 0), offer)
         painter.restore()
 
     def _fill(self, painter: QPainter, state: QStyle.StateFlag, box: QRectF, *, is_hovered: bool) -> None:
@@ -107,15 +108,15 @@ class OfferDelegate(QStyledItemDelegate):
             width = self._theme.metrics("caption_strong").horizontalAdvance(offer.wish)
             place = QRectF(right - width, box.top(), width + 1, box.height())
             self._text(painter, place, offer.wish, "caption_strong", "accent.text")
-            right -= width + GAP
-        if box.width() >= ROOM_FOR_CHIPS:
+            right -= width + px(GAP)
+        if box.width() >= px(ROOM_FOR_CHIPS):
             for word, tone in reversed(offer.chips):
-                width = self._theme.metrics("caption_strong").horizontalAdvance(word) + 16
+                width = self._theme.metrics("caption_strong").horizontalAdvance(word) + px(16)
                 paint_chip(painter, self._theme, right - width, middle, word, tone)
-                right -= width + CHIP_GAP
-        lines = QRectF(box.left(), box.top() + 9, right - GAP - box.left(), 20)
+                right -= width + px(CHIP_GAP)
+        lines = QRectF(box.left(), box.top() + px(9), right - px(GAP) - box.left(), px(20))
         self._text(painter, lines, offer.title, "strong", "text.primary")
-        self._text(painter, lines.translated(0, 20), offer.text, "caption", "text.secondary")
+        self._text(painter, lines.translated(0, px(20)), offer.text, "caption", "text.secondary")
 
     def _text(self, painter: QPainter, place: QRectF, text: str, style: str, color: str) -> None:
         painter.setFont(self._theme.font(style))

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QSpacerItem, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QSizePolicy, QSpacerItem, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, height_at, row
+from tooltray.ui.zoom import px
 
 SHORTCUT = "Ctrl+F"
 BESIDE_TEXT = 92  # px of a search field: its sign, its shortcut, and the frame
@@ -26,8 +27,8 @@ class SearchField(QLineEdit):
         self.set_placeholder(placeholder)
         self.setFont(theme.font())
         self.setFixedHeight(theme.size("control"))
-        self.setMaximumWidth(width)
-        self.setMinimumWidth(BESIDE_TEXT + theme.metrics("body").horizontalAdvance(tr("Search")))
+        self.setMaximumWidth(px(width))
+        self.setMinimumWidth(px(BESIDE_TEXT) + theme.metrics("body").horizontalAdvance(tr("Search")))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         QShortcut(QKeySequence(SHORTCUT), self, self._on_shortcut)
 
@@ -42,7 +43,7 @@ class SearchField(QLineEdit):
         self._fit()
 
     def _fit(self) -> None:
-        fits = self._theme.metrics("body").horizontalAdvance(self._placeholder) <= self.width() - BESIDE_TEXT
+        fits = self._theme.metrics("body").horizontalAdvance(self._placeholder) <= self.width() - px(BESIDE_TEXT)
         self.setPlaceholderText(self._placeholder if fits else tr("Search"))
 
     def _on_shortcut(self) -> None:
@@ -59,15 +60,16 @@ class SearchField(QLineEdit):
         super().paintEvent(event)
         theme = self._theme
         with QPainter(self) as painter:
-            icons.draw(painter, "search", QRectF(10, (self.height() - 15) / 2, 15, 15), theme.color("text.muted"))
+            icons.draw(painter, "search", QRectF(px(10), (self.height() - px(15)) / 2, px(15), px(15)), theme.color("text.muted"))
             if not self.text():
                 painter.setFont(theme.font("overline"))
                 painter.setPen(theme.color("text.muted"))
-                place = QRectF(0, 0, self.width() - 12, self.height())
+                place = QRectF(0, 0, self.width() - px(12), self.height())
                 painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
 
 
 ABOVE_CONTROLS, BELOW_CONTROLS = 24, 8  # px; in what the header has left below, a notice has its place
+SLACK = 16  # px by which a line of the header may be too long: its distances give way
 SEARCH_STRETCH = 100  # it takes the room of a header up to its widest, before the space in the middle does
 
 
@@ -85,10 +87,12 @@ class Header(QFrame):
     def __init__(self, theme: Theme, title: str, *actions: QWidget, tabs: QWidget | None = None) -> None:
         super().__init__()
         self.setObjectName("Header")
-        self.setFixedHeight(theme.size("header"))
+        self._theme = theme
         lines = column(self)
         self._line = layout = row(margins=(24, ABOVE_CONTROLS, 24, BELOW_CONTROLS), spacing=8)
         lines.addLayout(layout)
+        self._second = row(spacing=8)
+        lines.addLayout(self._second)
         lines.addStretch(1)
         self.faults, self._place = column(), QWidget()
         lines.addLayout(self.faults)
@@ -96,7 +100,7 @@ class Header(QFrame):
         self._place.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         lines.addWidget(self._place)
         layout.addWidget(Label(theme, title, "title"))
-        layout.addItem(QSpacerItem(4, theme.size("control")))  # the line has the same height on all pages
+        layout.addItem(QSpacerItem(px(4), theme.size("control")))  # the line has the same height on all pages
         self._subtitle = Label(theme, "", "body", "muted")
         self._subtitle.hide()
         layout.addWidget(self._subtitle)
@@ -105,6 +109,7 @@ class Header(QFrame):
             layout.addWidget(tabs)
         layout.addStretch(1)
         self._actions: list[QWidget] = []
+        self._is_folded = False
         self.set_actions(actions)
 
     def hold(self, notices: QWidget) -> None:
@@ -127,13 +132,67 @@ class Header(QFrame):
         for action in actions:
             if action not in self._actions:
                 self._actions.append(action)
-                self._line.addWidget(action, SEARCH_STRETCH if isinstance(action, SearchField) else 0)
+                self._add_action(action, self._second if self._is_folded and self._tabs is None else self._line)
         for action in self._actions:
             action.setVisible(action in actions)
+        self._fold()
+
+    def _add_action(self, action: QWidget, line: QHBoxLayout) -> None:
+        line.addWidget(action, SEARCH_STRETCH if isinstance(action, SearchField) else 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fold()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # a text or an action has changed
+            self._fold()
+        return super().event(event)
+
+    def _fold(self) -> None:
+        """Moves the tabs, or without tabs the actions, to a second line where one line has no room for all."""
+        moved = [self._tabs] if self._tabs is not None else [each for each in self._actions if not each.isHidden()]
+        second = sum(each.minimumSizeHint().width() + self._line.spacing() for each in moved) if self._is_folded else 0
+        is_folded = bool(moved) and self._line.minimumSize().width() + second > self.width() + px(SLACK)
+        if is_folded is not self._is_folded:
+            self._is_folded = is_folded
+            if self._tabs is not None:
+                self._second.addWidget(self._tabs) if is_folded else self._line.insertWidget(
+                    self._line.indexOf(self._subtitle) + 1, self._tabs
+                )
+            for action in self._actions if self._tabs is None else ():
+                self._add_action(action, self._second if is_folded else self._line)
+            self._second.setAlignment(Qt.AlignmentFlag.AlignLeft)
+            side, below = (px(MARGIN), px(BELOW_CONTROLS)) if is_folded else (0, 0)
+            self._second.setContentsMargins(side, 0, side, below)
+        more = self._second.minimumSize().height() if is_folded else 0
+        self.setFixedHeight(self._theme.size("header") + more)
 
 
 MARGIN = 24
 FREE_BELOW = 72  # px below the last thing: so much a toast takes, and what it covers can be scrolled out from under it
+
+
+SMALLEST = 520, 380  # px at 100 %: what every page is usable in
+
+
+class PageRoom(QScrollArea):
+    """The place of the pages in the window. Where a large zoom leaves less than a page needs, all of it scrolls."""
+
+    def __init__(self, pages: QWidget) -> None:
+        super().__init__()
+        self._pages = pages
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(pages)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        room, least = self.maximumViewportSize(), QSize(px(SMALLEST[0]), px(SMALLEST[1]))
+        across = room.width() < least.width()
+        down = room.height() - across * self.horizontalScrollBar().sizeHint().height() < least.height()
+        room -= QSize(down * self.verticalScrollBar().sizeHint().width(), across * self.horizontalScrollBar().sizeHint().height())
+        self._pages.resize(room.expandedTo(least))
 
 
 class PageScroll(QScrollArea):
@@ -157,8 +216,8 @@ class PageScroll(QScrollArea):
         if content is None or (layout := content.layout()) is None:
             return
         margins = layout.contentsMargins()
-        margins.setBottom(max(self._below, margins.bottom()))
-        margins.setRight(self._margin - (self.width() - self.viewport().width()))
+        margins.setBottom(max(px(self._below), margins.bottom()))
+        margins.setRight(px(self._margin) - (self.width() - self.viewport().width()))
         layout.setContentsMargins(margins)
 
 
@@ -178,7 +237,7 @@ class ReadingScroll(PageScroll):
         outer = QWidget()
         line = row(outer, margins=(MARGIN, 20, MARGIN, 32), spacing=0)
         self.content = QWidget()
-        self.content.setMaximumWidth(READING_WIDTH)
+        self.content.setMaximumWidth(px(READING_WIDTH))
         self.body = column(self.content, spacing=spacing)
         line.addWidget(self.content, 1)
         line.addStretch(0)
@@ -199,7 +258,8 @@ class FittedScroll(PageScroll):
     def sizeHint(self) -> QSize:
         content = self.widget()
         layout = content.layout() if content is not None else None
-        return QSize(self._width, height_at(layout, self._width)) if layout is not None else super().sizeHint()
+        width = min(px(self._width), self.window().width())
+        return QSize(px(self._width), height_at(layout, width)) if layout is not None else super().sizeHint()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():

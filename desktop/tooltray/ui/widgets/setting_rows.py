@@ -8,6 +8,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.zoom import px
 
 HEIGHT, HEIGHT_WITH_TEXT = 46, 56
 WORDS_MARGIN = 8  # px above and below the words, at least
@@ -45,7 +46,7 @@ def setting_row(theme: Theme, title: str, text: str | Label, *controls: QWidget)
     higher where the sentence needs a second line; a sentence that changes is a label.
     """
     widget = QWidget()
-    widget.setMinimumHeight(HEIGHT_WITH_TEXT if text else HEIGHT)
+    widget.setMinimumHeight(px(HEIGHT_WITH_TEXT) if text else px(HEIGHT))
     line = row(widget, spacing=8)
     words = column(margins=(0, WORDS_MARGIN, 0, WORDS_MARGIN))
     words.addStretch(1)

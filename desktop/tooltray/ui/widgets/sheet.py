@@ -17,9 +17,11 @@ from tooltray.ui.widgets.keyboard import move_focus
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import DialogWindow, Surface, clear, column, divider, row
+from tooltray.ui.zoom import px
 
 QUESTION_WIDTH = 480
 SHADOW_STEPS = 14
+BESIDE, ABOVE = 64, 24  # px of the window that a panel leaves free, at both sides together, and above and below each
 BUTTONS = 60  # px of a panel, at its bottom
 RISE = 8  # px the panel moves up while it opens
 SCRIM = {"light": 0.28, "dark": 0.55}
@@ -117,12 +119,12 @@ class Sheet(DialogWindow):
 
     def _place(self) -> None:
         panel = self._panel
-        width = min(panel.maximumWidth(), self.width() - 64)
+        width = min(panel.maximumWidth(), self.width() - BESIDE)
         wanted = max(panel.sizeHint().height(), panel.minimumSizeHint().height(), panel.minimumHeight())
         sunk, bottom = round(RISE * (1 - self._progress)), self._bottom
-        height, top = min(wanted, self.height() - 48), None
-        if not sunk and self._is_pointer_on_buttons() and 24 < bottom <= self.height() - 24:
-            height = min(height, bottom - 24)
+        height, top = min(wanted, self.height() - 2 * ABOVE), None
+        if not sunk and self._is_pointer_on_buttons() and ABOVE < bottom <= self.height() - ABOVE:
+            height = min(height, bottom - ABOVE)
             top = bottom - height
         place = QRect((self.width() - width) // 2, (self.height() - height) // 2 + sunk if top is None else top, width, height)
         if place != panel.geometry() or place != self._painted_box:
@@ -133,7 +135,7 @@ class Sheet(DialogWindow):
     def _is_pointer_on_buttons(self) -> bool:
         """Returns whether the pointer is on the buttons of the panel, which must not move under it."""
         pointer, panel = self.mapFromGlobal(QCursor.pos()), self._panel.geometry()
-        return panel.contains(pointer) and pointer.y() >= panel.bottom() - BUTTONS
+        return panel.contains(pointer) and pointer.y() >= panel.bottom() - px(BUTTONS)
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Returns the focus to the sheet from widgets behind the scrim; other windows may have it."""
@@ -230,7 +232,7 @@ class SheetFrame(Surface):
     def __init__(self, theme: Theme, name: str, width: int) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
         self._first_focus: QWidget | None = None
-        self.setMaximumWidth(width)
+        self.setMaximumWidth(px(width))
         self.setAccessibleName(name)
         layout = column(self)
         head = row(margins=(24, 14, 16, 14))
@@ -258,7 +260,7 @@ class SheetFrame(Surface):
 
     def add_above_buttons(self, notice: QWidget) -> None:
         """Adds a notice that does not scroll away with the content."""
-        notice.setContentsMargins(0, 14, 0, 0)
+        notice.setContentsMargins(0, px(14), 0, 0)
         self._above_buttons.addWidget(notice)
 
     def add_button(self, text: str, slot: Callable[[], object], variant: str = "secondary", icon: str = "") -> Button:

@@ -10,6 +10,7 @@ from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.zoom import px
 
 ROOM_FOR_BOTH = 820
 PANE = 332
@@ -50,7 +51,7 @@ class SplitView(QWidget):
     @property
     def is_narrow(self) -> bool:
         """Whether the view is too narrow for both."""
-        return self.width() < ROOM_FOR_BOTH
+        return self.width() < px(ROOM_FOR_BOTH)
 
     @property
     def is_wide(self) -> bool:
@@ -84,7 +85,7 @@ class SplitView(QWidget):
 
     def _place(self) -> None:
         is_beside = self._details is not None and not self.is_wide
-        pane = self.width() if self.is_wide else max(PANE, min(self._most, int(self.width() * SHARE)))
+        pane = self.width() if self.is_wide else max(px(PANE), min(px(self._most), int(self.width() * SHARE)))
         self._content.setVisible(self._details is None or not self.is_wide)  # Tab must not reach what is covered
         self._content.setGeometry(0, 0, self.width() - pane if is_beside else self.width(), self.height())
         if self._details is not None:
@@ -117,7 +118,7 @@ class DetailsPane(QFrame):
 
     def add_section(self, title: str, *content: QWidget) -> None:
         """Adds a heading with the content below it."""
-        self.body.addSpacing(10)
+        self.body.addSpacing(px(10))
         self.body.addWidget(Label(self._theme, title, "caption_strong", "muted"))
         for widget in content:
             self.body.addWidget(widget)

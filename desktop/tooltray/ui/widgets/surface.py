@@ -5,6 +5,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.zoom import px
 
 TINT_MS = 600
 TINT = 0.24  # of the accent at first
@@ -86,16 +87,16 @@ def divider() -> QFrame:
 def column(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spacing: int = 0) -> QVBoxLayout:
     """Makes a vertical layout with explicit margins instead of the style's defaults."""
     layout = QVBoxLayout(parent) if parent else QVBoxLayout()
-    layout.setContentsMargins(*margins)
-    layout.setSpacing(spacing)
+    layout.setContentsMargins(*(px(each) for each in margins))
+    layout.setSpacing(px(spacing))
     return layout
 
 
 def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spacing: int = 8) -> QHBoxLayout:
     """Makes a horizontal layout with explicit margins."""
     layout = QHBoxLayout(parent) if parent else QHBoxLayout()
-    layout.setContentsMargins(*margins)
-    layout.setSpacing(spacing)
+    layout.setContentsMargins(*(px(each) for each in margins))
+    layout.setSpacing(px(spacing))
     return layout
 
 

@@ -13,6 +13,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import CARD_INSET, PAGE_INSET, CellDelegate, RowHover
 from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind, RowModel
 from tooltray.ui.widgets.surface import tint
+from tooltray.ui.zoom import px
 
 MOST_TINTED = 12  # rows; more are not in sight at once
 PICKING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier  # such a click selects more rows and opens none
@@ -81,15 +82,15 @@ class Table(RowHover, QTableView):
         header.setProperty("inset", "card" if in_card else "page")
         header.setVisible(is_shown)
         header.setFont(theme.font("caption_strong"))
-        header.setFixedHeight(34 if is_shown else 0)
+        header.setFixedHeight(px(34) if is_shown else 0)
         header.setHighlightSections(False)
         header.setSectionsClickable(any(column.order for column in columns))
         header.sectionClicked.connect(self._on_header_clicked)
-        header.setMinimumSectionSize(40)
+        header.setMinimumSectionSize(px(40))
         for index, column in enumerate(columns):
             header.setSectionResizeMode(index, QHeaderView.ResizeMode.Fixed if column.width else QHeaderView.ResizeMode.Stretch)
             if column.width:
-                self.setColumnWidth(index, column.width)
+                self.setColumnWidth(index, px(column.width))
 
     @property
     def rows(self) -> Sequence[Any]:

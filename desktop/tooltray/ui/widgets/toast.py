@@ -15,8 +15,10 @@ from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import put_after
 from tooltray.ui.widgets.label import Label, breakable
+from tooltray.ui.widgets.page_frame import PageRoom
 from tooltray.ui.widgets.sheet import paint_shadow
 from tooltray.ui.widgets.surface import clear, column, height_at, row
+from tooltray.ui.zoom import px
 
 SHOWN_MS = 8000  # long enough to read one line and reach the button
 STILL_MS = 2000  # longer, as often as the pointer or the keyboard is on it then
@@ -51,7 +53,7 @@ class Toast(QWidget):
         self._before = window.focusWidget()
         if action:
             button = Button(theme, action, "link", small=True)
-            button.setFixedWidth(button.sizeHint().width() + 2 * RING_ROOM)
+            button.setFixedWidth(button.sizeHint().width() + 2 * px(RING_ROOM))
             button.clicked.connect(self._on_action)
             if key is not None:
                 QShortcut(key, self, button.click)
@@ -94,29 +96,29 @@ class Toast(QWidget):
         return False
 
     def _place(self, window: QWidget) -> None:
-        left = self._theme.size("sidebar")
-        right = min((pane for pane in _panes(window) if pane > left + BESIDE), default=window.width())  # beside details, not over them
-        self._fit(min(WIDEST, right - left - 2 * BESIDE))
-        box = QRect(QPoint(0, 0), self.size()).adjusted(SHADOW, SHADOW, -SHADOW, -SHADOW)
-        box.moveTo((left + right - box.width()) // 2, window.height() - box.height() - BOTTOM)
+        left = min(self._theme.size("sidebar"), window.width() // 4)
+        right = min((pane for pane in _panes(window) if pane > left + px(BESIDE)), default=window.width())  # beside details, not over them
+        self._fit(min(px(WIDEST), right - left - 2 * px(BESIDE)))
+        box = QRect(QPoint(0, 0), self.size()).adjusted(px(SHADOW), px(SHADOW), -px(SHADOW), -px(SHADOW))
+        box.moveTo((left + right - box.width()) // 2, window.height() - box.height() - px(BOTTOM))
         for button in sorted(_fixed_buttons(window), key=QRect.top, reverse=True):
             if button.intersects(box):
-                box.moveTop(button.top() - ABOVE - box.height())
-        self.move(box.topLeft() - QPoint(SHADOW, SHADOW))
+                box.moveTop(button.top() - px(ABOVE) - box.height())
+        self.move(box.topLeft() - QPoint(px(SHADOW), px(SHADOW)))
 
     def _fit(self, widest: int) -> None:
         """Makes the toast as narrow as its words allow, and as high as they need."""
         self._words.setFixedWidth(0)
-        line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + SLACK
-        most = widest + 2 * SHADOW - self.sizeHint().width()
+        line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + px(SLACK)
+        most = widest + 2 * px(SHADOW) - self.sizeHint().width()
         self._words.setFixedWidth(max(1, min(line, most)))
         height = self._words.heightForWidth(self._words.width())
         self._words.setFixedHeight(height)
-        self.resize(self.sizeHint().width(), max(HEIGHT, height + 2 * PADDING) + 2 * SHADOW)
+        self.resize(self.sizeHint().width(), max(px(HEIGHT), height + 2 * px(PADDING)) + 2 * px(SHADOW))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._theme
-        box = QRectF(self.rect()).adjusted(SHADOW, SHADOW, -SHADOW, -SHADOW)
+        box = QRectF(self.rect()).adjusted(px(SHADOW), px(SHADOW), -px(SHADOW), -px(SHADOW))
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             paint_shadow(painter, theme, box, "raised", theme.radius("l"))
@@ -136,7 +138,11 @@ def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
     """Yields the buttons that a toast would cover and that cannot be scrolled away."""
     for button in window.findChildren(QAbstractButton):
         above = button.parentWidget()
-        while above is not None and above is not window and not isinstance(above, QAbstractScrollArea | Toast):
+        while (
+            above is not None
+            and above is not window
+            and not (isinstance(above, QAbstractScrollArea | Toast) and not isinstance(above, PageRoom))
+        ):
             above = above.parentWidget()
         if above is window and button.isVisible():
             yield QRect(button.mapTo(window, QPoint(0, 0)), button.size())
@@ -200,10 +206,10 @@ class NoteStack(QScrollArea):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        return QSize(0, min(HIGHEST, self._wanted()))
+        return QSize(0, min(px(HIGHEST), self._wanted()))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, min(LOWEST, self._wanted()))
+        return QSize(0, min(px(LOWEST), self._wanted()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

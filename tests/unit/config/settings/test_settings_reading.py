@@ -51,7 +51,7 @@ def test_what_nobody_has_chosen_is_this() -> None:
         "auto_detect_npm_registry": True,
         "hot_reload": True,
         "updates": {"address": ""},
-        "window": {"keeps_running": True, "starts_hidden": False, "first_steps": False},
+        "window": {"size": 100, "keeps_running": True, "starts_hidden": False, "first_steps": False},
         "activity": {"line": True, "contents": False, "contents_days": 7, "days": 30, "megabytes": 200},
         "telemetry": {"otlp": ""},
         "results": {"megabytes": 500},

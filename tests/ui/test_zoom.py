@@ -1,0 +1,93 @@
+"""The zoom of the windows: by keys, commands and a setting, in shown windows and after a restart."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
+from tests.ui.scenes.all_scenes import SCENES
+
+from tooltray.foundation.preferences import ZOOM_STEPS, preferences_of
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.zoom import next_zoom, px, zoom
+
+CONTROL, KEYPAD = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.KeypadModifier
+
+
+@pytest.fixture(autouse=True)
+def actual_size(app: QApplication, theme: Theme) -> Iterator[None]:
+    yield
+    theme.set_zoom(app, 100)
+
+
+def test_a_length_of_the_design_follows_the_zoom_and_a_hairline_does_not(app: QApplication, theme: Theme) -> None:
+    assert (px(12), px(2.5), theme.line("body"), theme.font().pixelSize()) == (12, 2.5, 20, 13)
+    theme.set_zoom(app, 150)
+    assert (px(12), px(1), px(0), px(2.5)) == (18, 1, 0, 3.75)
+    assert (theme.line("body"), theme.size("row"), theme.radius("m"), theme.font().pixelSize()) == (30, 60, 9, 20)
+    assert "padding: 0 18px" in app.styleSheet()
+    assert "border: 1px" in app.styleSheet()
+
+
+def test_steps_end_at_the_smallest_and_at_the_largest_zoom() -> None:
+    assert [next_zoom(100, 1), next_zoom(100, -1), next_zoom(200, 1), next_zoom(80, -1)] == [110, 90, 200, 80]
+
+
+@pytest.mark.parametrize("percent", ZOOM_STEPS)
+def test_a_zoom_of_the_settings_is_used_and_another_value_is_not(percent: int) -> None:
+    assert preferences_of({"window": {"size": percent}}).zoom == percent
+    assert preferences_of({"window": {"size": percent + 1}}).zoom == 100
+    assert preferences_of({"window": {"size": [percent]}}).zoom == 100
+
+
+def test_a_shown_widget_follows_and_comes_back_to_the_same_size(app: QApplication, theme: Theme) -> None:
+    label = Label(theme, "Some words")
+    label.setFixedWidth(px(101))
+    label.show()
+    theme.set_zoom(app, 150)
+    assert (label.font().pixelSize(), label.width(), label.minimumHeight()) == (20, 152, 30)
+    theme.set_zoom(app, 100)
+    assert (label.font().pixelSize(), label.minimumWidth(), label.maximumWidth(), label.minimumHeight()) == (13, 101, 101, 20)
+    label.close()
+    label.deleteLater()
+    QApplication.sendPostedEvents(label, QEvent.Type.DeferredDelete)
+
+
+@pytest.mark.parametrize("name", ["servers", "add", "approval", "feedback"])
+async def test_the_keys_of_browsers_zoom_every_window_and_sheet(theme: Theme, name: str) -> None:
+    shot = await SCENES[name](theme)
+    try:
+        asked: list[int] = []
+        theme.zoom_requested.connect(asked.append)
+        shot.window.activateWindow()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        target: QWidget = shot.window.focusWidget() or shot.window
+        for key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus, Qt.Key.Key_0):
+            QTest.keyClick(target, key, CONTROL)
+        QTest.keyClick(target, Qt.Key.Key_Plus, CONTROL | KEYPAD)
+        assert asked == [1, 1, -1, 0, 1]
+        theme.zoom_requested.disconnect(asked.append)
+    finally:
+        await shot.close()
+
+
+async def test_what_is_typed_in_an_open_sheet_stays_while_it_is_zoomed(app: QApplication, theme: Theme) -> None:
+    shot = await SCENES["add"](theme)
+    try:
+        sheet = shot.window.sheet
+        field = next(each for each in sheet.panel.findChildren(QPlainTextEdit) if each.isVisible())
+        field.setPlainText("npx -y a-server")
+        high, size = sheet.panel.findChild(QPushButton).minimumHeight(), field.font().pixelSize()
+        theme.set_zoom(app, 150)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert zoom() == 150
+        assert shot.window.sheet is sheet
+        assert field.toPlainText() == "npx -y a-server"
+        assert (sheet.panel.findChild(QPushButton).minimumHeight(), field.font().pixelSize()) == (high * 3 // 2, size * 3 // 2)
+    finally:
+        await shot.close()
