@@ -57,6 +57,8 @@ FONTS = {  # by Debian's package; only the weights that the theme uses
     ),
 }
 OF_QT = ("LGPL-3", "GPL-3")  # the first refers to the second
+COMPILING = {"PYTHONHASHSEED": "1", "PYTHONNODEBUGRANGES": "1"}
+"""For the freezer's Python: code without columns, which tracebacks show only beside a source. They were a quarter of the archive."""
 LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 
 
@@ -76,7 +78,7 @@ def run(*command: str, **environ: str) -> str:
 def freeze() -> Path:
     """The folder with both programs, without the file that says what kind of installation it is."""
     shutil.rmtree(BUILD, ignore_errors=True)
-    fixed = {"TOOLTRAY_VERSION": VERSION, "PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": str(epoch())}
+    fixed = {"TOOLTRAY_VERSION": VERSION, "SOURCE_DATE_EPOCH": str(epoch()), **COMPILING}
     options = ("--noconfirm", "--log-level", "WARN", "--distpath", str(BUILD), "--workpath", str(BUILD / "work"))
     run(sys.executable, "-m", "PyInstaller", *options, "pyinstaller.spec", **fixed)
     frozen = BUILD / "tooltray"
@@ -192,7 +194,9 @@ def icon(size: int, place: Path) -> None:
 
 def make_deb(frozen: Path) -> Path:
     tree, share = BUILD / "deb", BUILD / "deb" / "usr" / "share"
-    with_kind(frozen, tree / "usr/lib/tooltray/package", "deb")
+    programs = tree / "usr/lib/tooltray/package"
+    with_kind(frozen, programs, "deb")
+    needed = debian.leave_to_system(programs)
     (tree / "usr/bin").mkdir()
     for name in ("tooltray", "tooltray-bridge"):
         (tree / "usr/bin" / name).symlink_to(f"../lib/tooltray/current/{name}")  # `current` is made by postinst
@@ -207,7 +211,8 @@ def make_deb(frozen: Path) -> Path:
     add_debians_own(share)
     size_kb = sum(path.lstat().st_size for path in tree.rglob("*") if not path.is_dir()) // 1024
     architecture = run("dpkg", "--print-architecture").strip()
-    write(tree / "DEBIAN/control", debian.control(VERSION, architecture, size_kb, libc=debian.needed_libc(frozen), homepage=SITE))
+    about = debian.control(VERSION, architecture, size_kb, needed, libc=debian.needed_libc(programs), homepage=SITE)
+    write(tree / "DEBIAN/control", about)
     for script in ("postinst", "prerm", "postrm"):
         put(LINUX / "debian" / script, tree / "DEBIAN" / script)
     settle(tree)

@@ -1,6 +1,6 @@
 """What Debian's policy wants of a package besides its files: control, copyright, changelog, and why lintian is overruled where it is.
 
-`without_build_paths` needs readelf and chrpath. Sources of the formats:
+What looks into programs needs readelf, `without_build_paths` also chrpath. Sources of the formats:
 https://www.debian.org/doc/debian-policy/, https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 """
 
@@ -9,7 +9,7 @@ import re
 import subprocess
 import textwrap
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 DEPENDS = "libegl1, libgl1, fontconfig-config, xkb-data, sensible-utils"  # what PyInstaller leaves to the system, besides the C library
@@ -43,10 +43,14 @@ def needed_libc(programs: Path) -> str:
     return f"2.{max((int(minor) for file in files for minor in _OF_LIBC.findall(file.read_bytes())), default=0)}"
 
 
-def control(version: str, architecture: str, size_kb: int, *, libc: str, homepage: str = "") -> str:
-    """Returns the control file.
+def control(version: str, architecture: str, size_kb: int, needed: Iterable[str] = (), *, libc: str, homepage: str = "") -> str:
+    """Returns the package's metadata.
 
     Args:
+        version: that of the app.
+        architecture: as Debian names it.
+        size_kb: of the files, installed.
+        needed: packages of Debian besides `DEPENDS`: see `leave_to_system`.
         libc: the version of the C library that the programs need.
         homepage: empty: none.
     """
@@ -56,7 +60,7 @@ Version: {version}
 Architecture: {architecture}
 Maintainer: {maintainer()}
 Installed-Size: {size_kb}
-Depends: libc6 (>= {libc}), {DEPENDS}
+Depends: {", ".join((f"libc6 (>= {libc})", DEPENDS, *needed))}
 Recommends: bubblewrap, gnome-keyring | kwalletmanager
 Section: devel
 Priority: optional
@@ -105,11 +109,7 @@ def changelog(text: str, version: str, epoch_s: int) -> str:
 
 def system_libraries(frozen: Path) -> dict[str, str]:
     """Returns Debian's packages of which the freezer has taken libraries, with their versions, by name."""
-    files = [file for file in (frozen / "_internal").glob("lib*.so*") if not file.is_symlink()]
-    names = sorted(file.name for file in files if not file.name.startswith("libpython"))  # of the Python that freezes, listed as such
-    search = ["dpkg-query", "--search", *(f"/*/{name}" for name in names)]
-    found = subprocess.run(search, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout  # some are of wheels
-    packages = sorted({line.partition(": ")[0] for line in found.splitlines() if _SYSTEM_LIBRARY.search(line)})
+    packages = sorted(set(package_of_library(frozen).values()))
     if not packages:
         return {}
     about = ["dpkg-query", "--show", "--showformat", "${Package} ${Version}\\n", *packages]
@@ -117,11 +117,47 @@ def system_libraries(frozen: Path) -> dict[str, str]:
     return {name: version for name, _, version in (line.partition(" ") for line in lines)}
 
 
+def package_of_library(frozen: Path) -> dict[Path, str]:
+    """Returns which package of Debian each library is from that the freezer has taken from the system."""
+    files = [file for file in (frozen / "_internal").glob("lib*.so*") if not file.is_symlink()]
+    by_name = {file.name: file for file in files if not file.name.startswith("libpython")}  # of the Python that freezes, listed as such
+    search = ["dpkg-query", "--search", *(f"/*/{name}" for name in sorted(by_name))]
+    found = subprocess.run(search, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout  # some are of wheels
+    owners = (line.partition(": ") for line in found.splitlines() if _SYSTEM_LIBRARY.search(line))
+    return {by_name[path.rpartition("/")[2]]: package for package, _, path in owners}
+
+
+def leave_to_system(frozen: Path) -> list[str]:
+    """Deletes the libraries that Debian has itself, all at once: an old one beside the system's newer ones would be used by these, too.
+
+    Returns:
+        The packages that the rest links against, by their names in the release that builds. Later ones provide the same names.
+    """
+    packages = package_of_library(frozen)
+    for file in packages:
+        file.unlink()
+    needed = set[str]().union(*map(needed_by, binaries(frozen)))
+    return sorted({package.partition(":")[0] for file, package in packages.items() if file.name in needed})
+
+
+def binaries(frozen: Path) -> list[Path]:
+    """Returns the programs and libraries in a folder."""
+    files = [file for file in sorted(frozen.rglob("*")) if file.is_file() and not file.is_symlink()]
+    return [file for file in files if ".so" in file.name or os.access(file, os.X_OK)]
+
+
+def needed_by(file: Path) -> set[str]:
+    """Returns the names of the libraries that a program or library links against."""
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic_section(file)))
+
+
+def dynamic_section(file: Path) -> str:
+    command = ["readelf", "--dynamic", file]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+
+
 def without_build_paths(frozen: Path) -> None:
     """Takes folders of the machine that builds out of where libraries look for others; the frozen program says itself where they are."""
-    for file in sorted(frozen.rglob("*")):
-        if file.is_symlink() or not file.is_file() or not (".so" in file.name or os.access(file, os.X_OK)):
-            continue
-        dynamic = subprocess.run(["readelf", "--dynamic", file], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-        if re.search(r"\(R(?:UN)?PATH\).*\[/", dynamic.stdout):
+    for file in binaries(frozen):
+        if re.search(r"\(R(?:UN)?PATH\).*\[/", dynamic_section(file)):
             subprocess.run(["chrpath", "--delete", file], stdout=subprocess.DEVNULL, check=True)

@@ -55,7 +55,10 @@ def check_with_lintian(_: Path) -> None:
 
 
 def make_twice(place: Path) -> None:
-    """The deb of the same frozen programs, wheel and sdist, made by somebody else elsewhere: equal byte for byte."""
+    """Makes deb and archive of the same frozen programs, wheel and sdist as another user elsewhere, and compares them byte for byte.
+
+    A commit in between changes them all: see `epoch` in build.py.
+    """
     made = place / "dist"
     elsewhere = {"TOOLTRAY_BUILD": str(place / "build"), "TOOLTRAY_DIST": str(made), "TZ": "Asia/Taipei", "LC_ALL": "C.UTF-8"}
     build = f"umask 077 && exec {ROOT}/.cache/package/bin/python packaging/build.py --frozen {ROOT}/build/package/tooltray"

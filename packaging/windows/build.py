@@ -43,7 +43,7 @@ def freeze() -> list[Path]:
     shutil.rmtree(BUILD, ignore_errors=True)
     make_icon(ICON)
     build.run(sys.executable, str(WINDOWS / "pictures.py"), str(BUILD), QT_QPA_PLATFORM="offscreen")
-    fixed = {"TOOLTRAY_VERSION": build.VERSION, "TOOLTRAY_ICON": str(ICON), "PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": str(build.epoch())}
+    fixed = {"TOOLTRAY_VERSION": build.VERSION, "TOOLTRAY_ICON": str(ICON), "SOURCE_DATE_EPOCH": str(build.epoch()), **build.COMPILING}
     options = ("--noconfirm", "--log-level", "WARN", "--distpath", "build/windows", "--workpath", "build/windows/work")
     subprocess.run([*PYTHON, "-m", "PyInstaller", *options, "pyinstaller.spec"], cwd=build.ROOT, env={**os.environ, **fixed}, check=True)
     build.add_fonts(FROZEN / "_internal" / "tooltray" / "_resources" / "fonts")

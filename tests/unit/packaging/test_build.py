@@ -58,24 +58,51 @@ def test_the_list_of_parts_names_each_with_its_licence_and_is_the_same_each_time
 
 DPKG_QUERY = """\
 #!/bin/sh
-case $1 in
---search) printf '%s\\n' 'zlib1g:amd64: /lib/x86_64-linux-gnu/libz.so.1' 'steam: /opt/steam/lib/libz.so.1'; exit 1 ;;
---show) [ "$4" = zlib1g:amd64 ] && [ $# = 4 ] && echo 'zlib1g 1:1.2.13+b1' ;;
+case "$*" in
+*libpng*) printf '%s\\n' 'zlib1g:amd64: /lib/x86_64-linux-gnu/libz.so.1' 'libpng16-16:amd64: /usr/lib/x86_64-linux-gnu/libpng16.so.16' ;;
+--search*) printf '%s\\n' 'zlib1g:amd64: /lib/x86_64-linux-gnu/libz.so.1' 'steam: /opt/steam/lib/libz.so.1'; exit 1 ;;
+--show*) [ "$4" = zlib1g:amd64 ] && [ $# = 4 ] && echo 'zlib1g 1:1.2.13+b1' ;;
 esac
 """
 
 
-def test_libraries_of_debian_are_parts_by_their_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def dpkg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "bin" / "dpkg-query"
     program.parent.mkdir()
     program.write_text(DPKG_QUERY)
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+
+
+@pytest.mark.usefixtures("dpkg")
+def test_libraries_of_debian_are_parts_by_their_packages(tmp_path: Path) -> None:
     (tmp_path / "_internal").mkdir()
     (tmp_path / "_internal" / "libz.so.1").touch()
     assert debian.system_libraries(tmp_path) == {"zlib1g": "1:1.2.13+b1"}
     found = json.loads(build.sbom(debian.system_libraries(tmp_path)))["components"][-1]
     assert (found["name"], found["purl"]) == ("zlib1g", "pkg:deb/debian/zlib1g@1%3A1.2.13%2Bb1")
+
+
+@pytest.mark.usefixtures("dpkg")
+def test_the_debian_package_leaves_debians_libraries_out_and_depends_on_those_it_links_against(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = tmp_path / "frozen" / "_internal"
+    inner.mkdir(parents=True)
+    for name in ("libz.so.1", "libpng16.so.16", "libpython3.11.so.1.0", "libOurs.so.6", "_zlib.so"):
+        (inner / name).touch()
+    links = {"_zlib.so": {"libz.so.1", "libOurs.so.6"}, "libpng16.so.16": {"libz.so.1"}}
+    monkeypatch.setattr(debian, "needed_by", lambda file: links.get(file.name, set()))
+    needed = debian.leave_to_system(inner.parent)
+    assert needed == ["zlib1g"]  # which what it links against needs, comes with it
+    assert {file.name for file in inner.iterdir()} == {"libpython3.11.so.1.0", "libOurs.so.6", "_zlib.so"}
+    assert f"\nDepends: libc6 (>= 2.36), {debian.DEPENDS}, zlib1g\n" in debian.control("1.0", "amd64", 1, needed, libc="2.36")
+
+
+def test_a_programs_libraries_are_read_from_it() -> None:
+    assert any(name.startswith("libc.so") for name in debian.needed_by(Path("/bin/sh")))
+    assert debian.needed_by(Path(__file__)) == set()
 
 
 def test_programs_without_libraries_of_debian_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
