@@ -63,6 +63,14 @@ class WordMeanings:
             return UNKNOWN
         return math.sqrt(math.dist(fields_of(sum(vectors), self.size), [ZERO * len(vectors)] * self.size) / self._table[1])
 
+    def known(self, words: Mapping[str, int]) -> float:
+        """Returns the share of a text, by the weights of its words, that has a meaning: 0 to 1.
+
+        Args:
+            words: the weight of each word of the text, at least one.
+        """
+        return sum(weight for word, weight in words.items() if self._vectors(word)) / sum(words.values())
+
     def _vectors(self, word: str) -> Sequence[int]:
         """Returns the packed vector of a word in lower case, or of an unknown one those of two words that it joins; none if it joins none."""
         if (vector := self._packed(word)) is not None:

@@ -66,6 +66,11 @@ def test_a_word_that_joins_an_unknown_one_or_is_very_long_has_no_meaning(meaning
     assert longer.of({"documentationvisualization": 1}) is None
 
 
+def test_of_a_text_the_share_with_a_meaning_goes_by_the_weights_of_words(meanings: WordMeanings) -> None:
+    assert meanings.known({"file": 2, "weatherdocument": 1, "zeppelin": 1}) == 0.75
+    assert meanings.known({"zeppelin": 1}) == 0
+
+
 def test_without_a_table_no_word_has_a_meaning() -> None:
     assert WordMeanings().of({"file": 1}) is None
     assert WordMeanings().size == 0
