@@ -72,7 +72,7 @@ class WordMeanings:
         return sum(weight for word, weight in words.items() if self._vectors(word)) / sum(words.values())
 
     def _vectors(self, word: str) -> Sequence[int]:
-        """Returns the packed vector of a word in lower case, or of an unknown one those of two words that it joins; none if it joins none."""
+        """Returns the packed vector of a word in lower case, or two vectors if the word is unknown and joins two known ones."""
         if (vector := self._packed(word)) is not None:
             return (vector,)
         cuts = range(LEAST_PART, len(word) - LEAST_PART + 1) if len(word) <= LONGEST else ()
@@ -118,7 +118,7 @@ class WordMeanings:
 
 
 def hash_of(word: str) -> int:
-    """Returns the number by which a word is found in the table. Of 30,000 words no two have the same, or the table is not made."""
+    """Returns the number by which a word is found in the table. Of the words in it no two have the same, or the table is not made."""
     return zlib.crc32(word.encode("utf-8", "replace"))
 
 
