@@ -16,10 +16,8 @@ No text of a source is in the table, and none of the questions that the search i
 import argparse
 import json
 import random
-import re
 import struct
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,18 +25,28 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "desktop")]
 
-from scripts.word_sources import MODEL, asked, files, frequent_words, glosses, many_apis, named, operations, with_spaces  # noqa: E402
+from scripts.word_sources import (  # noqa: E402
+    MODEL,
+    UNLISTED,
+    asked,
+    files,
+    frequent_words,
+    glosses,
+    many_apis,
+    named,
+    operations,
+    useful_words,
+    with_spaces,
+)
 
 from tooltray.catalogue.views.meanings import MAGIC, ZERO, hash_of  # noqa: E402
 from tooltray.catalogue.views.search_words import singular, whole_words  # noqa: E402
 
-NUMBERS = 256  # of a vector, of 4 bits each: as good as with floats, and better than 128 of 8 bits
-MOST_WORDS = 30_000  # with 132 bytes each the table is below 4 MB
-FREQUENT = 31_000  # words that GloVe lists first, most frequent first
-OFTEN = 4  # times that the descriptions have any other word
+NUMBERS = 192  # of a vector, of 4 bits each: as good as with floats, and as 256 numbers for fewer words
+MOST_WORDS = 39_900  # with 100 bytes each the table is below 4 MB
 COMMON = 20_000  # words; the teacher reads what WordNet has of these
-MANY, ASKED_FOR = 16_000, 6_000  # descriptions of many APIs, and questions for them, that the teacher reads
-STEPS, BATCH, RATE, LIKENESS, NAMING = 1200, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
+ASKED_FOR = 20_000  # operations of many APIs that the teacher reads as questions, too
+STEPS, BATCH, RATE, LIKENESS, NAMING = 1500, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
 CLIPPED = 0.999  # of all numbers are within 4 bits
 
 
@@ -292,19 +300,16 @@ def main() -> int:
     work = arguments.work
     import numpy as np
 
-    frequent = frequent_words(work)
+    frequent, words = frequent_words(work), useful_words(work, MOST_WORDS)
     texts = [f"{with_spaces(name)}: {described}" for name, described in operations(work) if described]
     common = set(frequent[:COMMON])
     senses = [each for each in glosses(work) if all(word in common for word in each[0][0].split())]
-    read = [f"{', '.join(words[:3])}: {gloss}"[:160] for words, gloss, _ in senses]
-    read += [examples[0] for _, _, examples in senses if examples and len(examples[0]) < 120]
-    texts += read
+    texts += [f"{', '.join(words[:3])}: {gloss}"[:160] for words, gloss, _ in senses]
+    texts += [examples[0] for _, _, examples in senses if examples and len(examples[0]) < 120]
     ranks = {word: rank for rank, word in enumerate(frequent)}
-    counts = Counter(word for text in texts for word in whole_words(text) if re.fullmatch(r"[a-z]{2,18}", word))
-    others = [word for word, count in counts.most_common() if count >= OFTEN and word not in set(frequent[:FREQUENT])]
-    words = (others + frequent[:FREQUENT])[:MOST_WORDS]
     chance = random.Random(4)
-    some = chance.sample([pair for pair in many_apis(work) if all(pair)], MANY)
+    some = [pair for pair in many_apis(work) if all(pair)]
+    chance.shuffle(some)
     near = [f"{name}: {described}"[:200] for name, described in some] + [asked(name, chance) for name, _ in some[:ASKED_FOR]]
     texts += 2 * near  # they are nearest to what tools say and people ask
     teacher = Teacher(work)
@@ -312,7 +317,7 @@ def main() -> int:
     alone, taught = alone - alone.mean(0), taught - taught.mean(0)
     _, axes = np.linalg.eigh(np.cov(taught.T) + np.cov(alone.T))
     most = np.ascontiguousarray(axes[:, ::-1][:, :NUMBERS]).astype(np.float32)
-    student = Student(words, unit(alone @ most)[0], [ranks.get(word, 2 * FREQUENT) for word in words])
+    student = Student(words, unit(alone @ most)[0], [ranks.get(word, UNLISTED) for word in words])
     described = student.matrix(texts)
     pairs = list(named(work, student.places))
     names, meant = student.matrix([name for name, _ in pairs]), student.matrix([each for _, each in pairs])

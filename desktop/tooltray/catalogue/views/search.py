@@ -39,8 +39,8 @@ BEGINNING = 0.3  # the weight of a word that only begins with the query's word
 RELATED = 0.5  # the weight of a word of much the same meaning
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
-MEANING = 0.5  # the part of a score that is meaning; the rest is words
-MEANT_NAME = 0.4  # the part of a tool's meaning that is its name's; the rest is that of all its words
+MEANING = 0.5  # the part of a score that is meaning if every word of a need is known; the rest is words
+MEANT_NAME = 0.3  # the part of a tool's meaning that is its name's; the rest is that of all its words
 MEANT_DESCRIPTION, MEANT_OTHER = 3, 1  # the weight of a word in that
 LEAST_LIKENESS = 0.2  # of a tool that has no word of the query
 CALLED_LATELY = 0.05  # what the best score is raised by, of which a whole one is 1: it decides between tools that fit about as well
@@ -70,6 +70,14 @@ def text_of(definition: Raw, *, server: str = "") -> ToolText:
     parameters = _parameters(members.get("inputSchema", NOTHING))
     details = " ".join(islice(_details(parameters.values()), MAX_DETAILS))[:MAX_DETAILS]
     return ToolText(name, server, title, description[:MAX_TEXT], tuple(parameters), details)
+
+
+class Fit(NamedTuple):
+    """How well tools fit a need."""
+
+    words: dict[int, float]  # by place, of those that have any of its words
+    likeness: list[float]  # of each tool's meaning to that of the need
+    known: float  # the share of what it says whose meaning is known
 
 
 class ToolIndex:
@@ -147,8 +155,7 @@ class ToolIndex:
             return f"description: {next(said, best)}"
         return self._nearest(query, text)
 
-    def _scored(self, need: str) -> tuple[dict[int, float], list[float]]:
-        """Returns how well the words of a need fit the tools that have any of them, and how like its meaning is to that of each tool."""
+    def _scored(self, need: str) -> Fit:
         whole = self._query_words.whole(need)
         weights = {bare: self._meanings.weight(word) for word in whole for bare in words_of(word)}
         scores: dict[int, float] = {}
@@ -156,8 +163,9 @@ class ToolIndex:
             weight = weights.get(word, 1.0)
             for place, score in self._scores(word, related).items():
                 scores[place] = scores.get(place, 0.0) + weight * score
-        meant = self._meanings.of(self._query_words.meant(whole))
-        return scores, [0.0] * len(self._texts) if meant is None else self._likeness(meant)
+        said = self._query_words.meant(whole)
+        meant = self._meanings.of(said)
+        return Fit(scores, [], 0.0) if meant is None else Fit(scores, self._likeness(meant), self._meanings.known(said))
 
     def _nearest(self, query: str, text: ToolText) -> str:
         asked = self._meanings.of(self._query_words.meant(self._query_words.whole(query)))
@@ -262,27 +270,29 @@ def _index_of(entries: Sequence[Entry], query_words: QueryWords, meanings: WordM
     return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), query_words, meanings)
 
 
-def _for_all(needs: Sequence[tuple[dict[int, float], list[float]]]) -> dict[int, float]:
+def _for_all(needs: Sequence[Fit]) -> dict[int, float]:
     """Returns the scores for all needs together, and of several for the one that a tool serves best."""
     if len(needs) == 1:
-        return _joined(*needs[0])
+        return _joined(needs[0])
     words: Counter[int] = Counter()
     best: dict[int, float] = {}
     for need in needs:
-        words.update(need[0])
-        for place, score in _joined(*need).items():
+        words.update(need.words)
+        for place, score in _joined(need).items():
             best[place] = max(best.get(place, 0.0), score)
-    likeness = [sum(each) / len(needs) for each in zip(*(like for _, like in needs), strict=True)]
-    return {place: score + ONE_NEED * best.get(place, 0.0) for place, score in _joined(words, likeness).items()}  # type: ignore[arg-type]
+    likeness = [sum(each) / len(needs) for each in zip(*(need.likeness for need in needs if need.likeness), strict=True)]
+    together = Fit(words, likeness, sum(need.known for need in needs) / len(needs))  # type: ignore[arg-type]  # a Counter of fractions
+    return {place: score + ONE_NEED * best.get(place, 0.0) for place, score in _joined(together).items()}
 
 
-def _joined(scores: dict[int, float], likeness: list[float]) -> dict[int, float]:
+def _joined(fit: Fit) -> dict[int, float]:
     """Returns the scores of words and of meaning, each in parts of the highest, as one."""
-    most, like = max(scores.values(), default=0.0) or 1.0, max(likeness, default=0.0)
+    most, like = max(fit.words.values(), default=0.0) or 1.0, max(fit.likeness, default=0.0)
     if like <= 0:
-        return scores
-    found = {place for place, each in enumerate(likeness) if each >= LEAST_LIKENESS}.union(scores)
-    return {place: (1 - MEANING) * scores.get(place, 0.0) / most + MEANING * max(likeness[place], 0.0) / like for place in found}
+        return fit.words
+    meaning = MEANING * fit.known
+    found = {place for place, each in enumerate(fit.likeness) if each >= LEAST_LIKENESS}.union(fit.words)
+    return {place: (1 - meaning) * fit.words.get(place, 0.0) / most + meaning * max(fit.likeness[place], 0.0) / like for place in found}
 
 
 def _meant(text: ToolText) -> Counter[str]:

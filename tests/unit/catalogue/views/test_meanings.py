@@ -53,6 +53,24 @@ def test_a_plural_means_what_its_singular_means(meanings: WordMeanings) -> None:
     assert meanings.of({"files": 1}) == meanings.of({"file": 1})
 
 
+def test_a_word_that_joins_two_means_what_both_mean(meanings: WordMeanings) -> None:
+    assert meanings.of({"weatherdocument": 2}) == meanings.of({"weather": 1, "document": 1})
+    assert meanings.of({"filesweather": 1}) == meanings.of({"file": 1, "weather": 1})
+    assert meanings.weight("weatherdocument") == pytest.approx((math.hypot(3, 7, 6, 1) / 8) ** 0.5)
+
+
+def test_a_word_that_joins_an_unknown_one_or_is_very_long_has_no_meaning(meanings: WordMeanings, tmp_path: Path) -> None:
+    assert meanings.of({"documentzeppelin": 1, "zeppelindocument": 1}) is None
+    longer = write_meanings(tmp_path / "longer.bin", {"documentation": (6, 1), "visualization": (-5, 1)})
+    assert longer.of({"visualization": 1}) is not None
+    assert longer.of({"documentationvisualization": 1}) is None
+
+
+def test_of_a_text_the_share_with_a_meaning_goes_by_the_weights_of_words(meanings: WordMeanings) -> None:
+    assert meanings.known({"file": 2, "weatherdocument": 1, "zeppelin": 1}) == 0.75
+    assert meanings.known({"zeppelin": 1}) == 0
+
+
 def test_without_a_table_no_word_has_a_meaning() -> None:
     assert WordMeanings().of({"file": 1}) is None
     assert WordMeanings().size == 0

@@ -315,6 +315,11 @@ def test_what_has_the_word_goes_before_what_means_the_same(few: WordMeanings) ->
     assert ToolIndex(tools, meanings=few).find("shell", 5) == [1, 0]
 
 
+def test_the_less_of_a_question_is_known_the_less_its_meaning_counts(few: WordMeanings) -> None:
+    tools = (ToolText("terminal"), ToolText("envoie", description="courriel"))
+    assert ToolIndex(tools, meanings=few).find("shell envoie courriel marie", 5) == [1, 0]
+
+
 def test_what_all_tools_have_in_common_says_nothing_of_one(tmp_path: Path) -> None:
     meant = write_meanings(tmp_path / "common.bin", {"page": (7, 0, 0, 0), "web": (7, 0, 0, 0), "sun": (0, 7, 0, 0), "moon": (0, 0, 7, 0)})
     tools = [ToolText(f"t{number}", description="page sun" if number % 2 else "page moon") for number in range(200)]
