@@ -15,7 +15,7 @@ from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilt
 from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
-from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, LOW, Glance, GlancePanel
+from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, Glance, GlancePanel
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.activity.recording import RecordingLine
 from tooltray.ui.figures import number
@@ -177,7 +177,7 @@ class CallsTab(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.glance.set_low(self.height() < px(LOW))
+        self.glance.fit(self.height())
 
     # what is read
 

@@ -27,7 +27,7 @@ DAY_S = 86400.0
 BARS = 96  # a quarter of an hour each
 BAR_S = DAY_S / BARS
 HEIGHT, LOW_HEIGHT = 92, 66  # px of the bars; in a low window
-LOW = 560  # px of the page
+LOW, NO_CHART = 560, 300  # px of the page: below them the chart is lower, and hidden
 MOST_WORKING = 3  # calls that are named at once
 FOOT = 36  # px
 ROOM_FOR_WORDS, ROOM_FOR_TOKENS = 720, 540  # px of the panel; below them, words and tokens give way
@@ -156,9 +156,10 @@ class GlancePanel(Surface):
         self.show_glance(None)
         self.show_stretch(0.0, 0.0)
 
-    def set_low(self, is_low: bool) -> None:
-        """Makes the chart lower."""
-        self.chart.setFixedHeight(px(LOW_HEIGHT) if is_low else px(HEIGHT))
+    def fit(self, height: int) -> None:
+        """Makes the chart lower on a low page of so many px, or hides it."""
+        self.chart.setFixedHeight(px(LOW_HEIGHT if height < px(LOW) else HEIGHT))
+        self.chart.setHidden(height < px(NO_CHART))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

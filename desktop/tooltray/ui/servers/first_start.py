@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.i18n import tr
@@ -28,7 +28,13 @@ class FirstStart(QWidget, View):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         self.context, self._theme = context, context.theme
-        outer = row(self)
+        area, content = QScrollArea(), QWidget()  # scrolls only in a window that is low at its zoom
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidgetResizable(True)
+        area.setWidget(content)
+        column(self).addWidget(area)
+        outer = row(content)
         outer.addStretch(1)
         inner = self._inner = column(spacing=8)
         inner.addStretch(2)
