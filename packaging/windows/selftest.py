@@ -25,18 +25,7 @@ import complete  # noqa: E402
 ON_WINDOWS = sys.platform == "win32"
 DIST = ROOT / "dist" if ON_WINDOWS else ROOT / "dist" / "windows"
 PYTHON = [sys.executable] if ON_WINDOWS else [str(ROOT / "scripts" / "windows_python.sh")]
-PYTEST = (
-    "-m",
-    "pytest",
-    "-c",
-    "tests/windows/pytest.ini",
-    "--rootdir",
-    ".",
-    "--confcutdir",
-    "tests/windows",
-    "-rP",
-    "tests/windows",
-)  # -rP: the failed calls of each update
+PYTEST = ("-m", "pytest", "-rP", "-c", "tests/windows/pytest.ini", "--rootdir", ".", "--confcutdir", "tests/windows", "tests/windows")
 BUILT = ROOT / "build" / "windows"  # has the uninstaller and the pictures
 OLD_LAYOUT, NEW_LAYOUT = "_internal", "_contents"  # as long as each other: names stand in the programs
 QUICK = ("-k", "carries_calls or hub_is_killed or after_the_update or launcher_which or keeps_the_home")
