@@ -48,6 +48,15 @@ Section
     ${OrIf} ${FileExists} "$INSTDIR\${VERSION}\${SUPERSEDED}" ; a version that comes back
         StrCpy $IsComplete 1
     ${EndIf}
+    ${If} ${FileExists} "$INSTDIR\${VERSION}\tooltray-bridge.exe"
+        ClearErrors
+        FileOpen $0 "$INSTDIR\${VERSION}\tooltray-bridge.exe" a
+        ${If} ${Errors}
+            StrCpy $IsComplete 1 ; a bridge runs, and holds what an uninstaller could not remove
+        ${Else}
+            FileClose $0
+        ${EndIf}
+    ${EndIf}
     Delete "$INSTDIR\${VERSION}\${SUPERSEDED}"
     ; the same version again: its programs may run, so they end first
     ReadEnvStr $3 USERPROFILE

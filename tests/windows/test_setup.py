@@ -155,6 +155,20 @@ def test_without_any_installation_the_launcher_answers_with_what_to_do(installed
     assert client.leave() == 0
 
 
+def test_it_can_be_installed_again_while_a_bridge_of_before_still_runs(installed: Installed) -> None:
+    installed.start_app()
+    installed.add_echo()
+    client = installed.client().start()
+    installed.uninstall()
+    assert client.process.poll() is None
+
+    installed.install()
+
+    assert (installed.first / "tooltray.exe").exists()
+    installed.start_app()
+    assert installed.client().start().call("echo", text="after both") == "after both"
+
+
 def test_with_purge_nothing_is_left(installed: Installed) -> None:
     installed.start_app()
     installed.add_echo()
