@@ -7,6 +7,7 @@ and the launcher have none: their archives are looked into.
 import ast
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -19,6 +20,8 @@ DESKTOP, RESOURCES = ROOT / "desktop", ROOT / "resources"
 OF_SYSTEMS = {"linux": "_linux", "darwin": "_macos", "win32": "_windows"}
 NOT_FROZEN = {"copilot", "tooltray.records.telemetry.otlp_sender"}  # of the extras that only a Python package can have
 LINUX_ONLY = {"PySide6.QtDBus", "tooltray_confine", "tooltray_watch"}
+WINE = {"WINEPREFIX": str(ROOT / ".cache" / "windows" / "prefix"), "WINEDEBUG": "-all"}  # as in scripts/windows_python.sh
+MOST_SHOWN = 2_000  # characters of what a failed program has written
 FOR_ALL = "tooltray.ui.feedback.feedback_windows"  # windows of ours
 
 
@@ -61,8 +64,13 @@ def program(folder: Path, name: str) -> Path:
 
 def run_frozen(folder: Path, module: str, given: str) -> str:
     start = program(folder, "tooltray")
-    command = [*(["wine"] if start.suffix == ".exe" and sys.platform != "win32" else []), start, "run-module", module]
-    return subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
+    is_for_wine = start.suffix == ".exe" and sys.platform != "win32"
+    command = [*(["wine"] if is_for_wine else []), start, "run-module", module]
+    environ = {**os.environ, **(WINE if is_for_wine else {})}
+    done = subprocess.run(command, input=given, capture_output=True, text=True, env=environ, check=False)  # Wine 8 takes no regular file
+    if done.returncode:
+        raise Failed(f"{module} ended with {done.returncode}: {done.stderr[-MOST_SHOWN:]}")
+    return done.stdout
 
 
 def missing_in(frozen: Path, modules: Iterable[str]) -> list[str]:

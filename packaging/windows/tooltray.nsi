@@ -10,6 +10,7 @@
 OutFile "${OUTPUT}"
 InstallDirRegKey HKCU "${KEY}" "InstallLocation"
 SetCompressor /SOLID lzma
+SetCompressorDictSize 64 ; MB: both programs with the app in them, which are nearly the same, are in sight of each other
 VIAddVersionKey "FileDescription" "Tooltray installer"
 
 !define SUMMARY "One home for your MCP servers"
@@ -19,17 +20,46 @@ VIAddVersionKey "FileDescription" "Tooltray installer"
 !insertmacro MUI_PAGE_DIRECTORY
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
-!insertmacro MUI_LANGUAGE "English"
-!insertmacro MUI_LANGUAGE "TradChinese"
+!insertmacro LANGUAGES
+
+LangString CANNOT_WRITE ${LANG_ENGLISH} "Files cannot be written to $INSTDIR\${VERSION}. Nothing was changed."
+LangString CANNOT_WRITE ${LANG_TRADCHINESE} "無法寫入 $INSTDIR\${VERSION}，沒有任何變更。"
 
 Var WasRunning
 Var Before
+Var IsComplete ; whether this version is there already
+
+Function .onInit
+    !insertmacro ONE_AT_A_TIME
+FunctionEnd
+
+; also where NSIS itself gives up, for want of room: what runs stays as it is, and is started as before
+Function .onInstFailed
+    ${If} $IsComplete == 0
+        SetOutPath "$TEMP"
+        RMDir /r "$INSTDIR\${VERSION}"
+        RMDir "$INSTDIR"
+    ${EndIf}
+FunctionEnd
 
 Section
     StrCpy $WasRunning 0
     ReadRegStr $Before HKCU "${KEY}" "DisplayVersion"
-    Delete "$INSTDIR\${VERSION}\${SUPERSEDED}" ; of a version that comes back
-    SetOutPath "$INSTDIR\${VERSION}"
+    StrCpy $IsComplete 0
+    ${If} $Before == "${VERSION}"
+    ${OrIf} ${FileExists} "$INSTDIR\${VERSION}\${SUPERSEDED}" ; a version that comes back
+        StrCpy $IsComplete 1
+    ${EndIf}
+    ${If} ${FileExists} "$INSTDIR\${VERSION}\tooltray-bridge.exe"
+        ClearErrors
+        FileOpen $0 "$INSTDIR\${VERSION}\tooltray-bridge.exe" a
+        ${If} ${Errors}
+            StrCpy $IsComplete 1 ; a bridge runs, and holds what an uninstaller could not remove
+        ${Else}
+            FileClose $0
+        ${EndIf}
+    ${EndIf}
+    Delete "$INSTDIR\${VERSION}\${SUPERSEDED}"
     ; the same version again: its programs may run, so they end first
     ReadEnvStr $3 USERPROFILE
     ${If} ${FileExists} "$3\.tooltray\run\hub.json"
@@ -41,8 +71,15 @@ Section
         Delete "$INSTDIR\${VERSION}\*.old"
         Rename "$INSTDIR\${VERSION}\tooltray-bridge.exe" "$INSTDIR\${VERSION}\tooltray-bridge.exe.old"
     ${EndIf}
+    ClearErrors
     SetOverwrite try
+    SetOutPath "$INSTDIR\${VERSION}"
     File /r "${SOURCE}\*"
+    ${If} ${Errors}
+    ${AndIf} $IsComplete == 0 ; else they are the same, and in use
+        MessageBox MB_OK|MB_ICONSTOP "$(CANNOT_WRITE)" /SD IDOK
+        Abort
+    ${EndIf}
     SetOutPath "$PROFILE" ; a program that is started in a folder keeps it from being removed
     CreateShortcut "$SMPROGRAMS\Tooltray.lnk" "$INSTDIR\${VERSION}\tooltray-app.exe" "" "" "" SW_SHOWNORMAL "" "${SUMMARY}"
     File "/oname=$INSTDIR\uninstall.exe" "${UNINSTALLER}"

@@ -13,8 +13,7 @@ VIAddVersionKey "FileDescription" "Tooltray uninstaller"
 
 UninstPage custom un.Ask un.TakeAnswer
 !insertmacro MUI_UNPAGE_INSTFILES
-!insertmacro MUI_LANGUAGE "English"
-!insertmacro MUI_LANGUAGE "TradChinese"
+!insertmacro LANGUAGES
 
 LangString KEEPS ${LANG_ENGLISH} "Your servers, their secrets and your settings stay, so that a later installation finds them."
 LangString KEEPS ${LANG_TRADCHINESE} "你的伺服器、機密與設定會保留，之後重新安裝時仍可使用。"
@@ -29,6 +28,7 @@ Section
 SectionEnd
 
 Function un.onInit
+    !insertmacro ONE_AT_A_TIME
     StrCpy $Purges 0
     ${GetParameters} $0
     ${GetOptions} $0 "/PURGE" $1

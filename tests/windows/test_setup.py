@@ -14,11 +14,14 @@ import psutil
 import pytest
 from tests.windows.world import PATIENCE_S, Client, World
 
+pytestmark = pytest.mark.timeout(600)  # a setup takes a minute on a busy machine, and a test that takes too long ends all others
 SETUP, NEWER_SETUP = os.environ["TOOLTRAY_SETUP"], os.environ["TOOLTRAY_NEWER_SETUP"]
 UNINSTALL = r"Software\Microsoft\Windows\CurrentVersion\Uninstall\Tooltray"
 RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
 SUPERSEDED = "superseded.txt"
 CALLS = 500
+NEWER = Path(NEWER_SETUP).name.split("-")[1]
+FAILED, ALREADY_RUNNING = 2, 1618  # exit codes of NSIS, and of Windows' own installer (ERROR_INSTALL_ALREADY_RUNNING)
 WM_COMMAND, IDOK = 0x0111, 1  # winuser.h; NSIS gives the number to the button Install, and to Finish
 
 
@@ -38,10 +41,10 @@ class Installed(World):
     def start_setup(self, setup: str, *options: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(f'"{setup}" {" ".join((*options, f"/D={self.folder}"))}')  # NSIS wants the last option as it is
 
-    def uninstall(self, *options: str) -> None:
+    def uninstall(self, *options: str, code: int = 0) -> None:
         # `_?=` keeps it from running as a copy of itself, so that it can be waited for
         command = f'"{self.folder / "uninstall.exe"}" {" ".join(("/S", *options))} _?={self.folder}'
-        subprocess.run(command, check=True, timeout=5 * PATIENCE_S)
+        assert subprocess.run(command, timeout=5 * PATIENCE_S).returncode == code
 
     def newer(self) -> Path:
         """The folder of the newer version, once setup has made it."""
@@ -159,6 +162,20 @@ def test_without_any_installation_the_launcher_answers_with_what_to_do(installed
     assert client.leave() == 0
 
 
+def test_it_can_be_installed_again_while_a_bridge_of_before_still_runs(installed: Installed) -> None:
+    installed.start_app()
+    installed.add_echo()
+    client = installed.client().start()
+    installed.uninstall()
+    assert client.process.poll() is None
+
+    installed.install()
+
+    assert (installed.first / "tooltray.exe").exists()
+    installed.start_app()
+    assert installed.client().start().call("echo", text="after both") == "after both"
+
+
 def test_with_purge_nothing_is_left(installed: Installed) -> None:
     installed.start_app()
     installed.add_echo()
@@ -201,17 +218,25 @@ class Calls(threading.Thread):
 
 def press(process: subprocess.Popen[bytes]) -> None:
     """Presses the button Install, Next or Finish of a setup."""
+    for window in windows_of(process):
+        ctypes.WinDLL("user32").PostMessageW(wintypes.HWND(window), WM_COMMAND, IDOK, 0)
+
+
+def windows_of(process: subprocess.Popen[bytes]) -> list[int]:
+    """Returns the visible windows of a process."""
     user32 = ctypes.WinDLL("user32")
+    found = []
 
     @ctypes.WINFUNCTYPE(wintypes.BOOL, wintypes.HWND, wintypes.LPARAM)
     def look(window: int, _: int) -> bool:
         owner = wintypes.DWORD()
         user32.GetWindowThreadProcessId(wintypes.HWND(window), ctypes.byref(owner))
         if owner.value == process.pid and user32.IsWindowVisible(wintypes.HWND(window)):
-            user32.PostMessageW(wintypes.HWND(window), WM_COMMAND, IDOK, 0)
+            found.append(window)
         return True
 
     user32.EnumWindows(look, 0)
+    return found
 
 
 def update_silently(installed: Installed, calls: Calls) -> None:
@@ -251,7 +276,6 @@ def update_while_hubs_are_killed(installed: Installed, calls: Calls) -> None:
     calls.between_two(kill)
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("update", [update_silently, update_with_the_page_open, update_while_hubs_are_killed])
 def test_no_call_fails_over_an_update_and_the_old_version_goes_afterwards(
     installed: Installed, update: Callable[[Installed, Calls], None]
@@ -284,18 +308,65 @@ def test_no_call_fails_over_an_update_and_the_old_version_goes_afterwards(
     assert (newer / "tooltray-bridge.exe").exists()
 
 
-@pytest.mark.timeout(600)
 def test_an_older_version_takes_over_from_a_newer_one(installed: Installed) -> None:
     installed.start_app()
+    launcher = installed.home / "bin" / "tooltray-bridge.exe"
+    installed.until("the launcher is there", launcher.exists)
+    installed.add_echo()
     installed.install(NEWER_SETUP)
     newer = installed.newer()
     installed.until("the newer version serves", lambda: installed.hub().get("version") == newer.name)
+    client = installed.client(bridge=launcher).start()
+    calls = Calls(client)
+    calls.start()
 
     installed.install()
 
     installed.until("the older version serves", lambda: installed.hub().get("version") == installed.first.name)
+    at_update = calls.count
+    installed.until("all calls", lambda: calls.count >= max(CALLS, at_update + 50))
+    calls.end()
+    print(f"downgrade: {len(calls.failures)} of {calls.count} calls failed")
+    assert len(calls.failures) <= 1, "a newer hub is stopped, which the call under way may notice"
+    assert client.leave() == 0
     installed.run("stop")
     installed.start_app()
     installed.until("the newer version goes", lambda: not newer.exists())
     assert (installed.first / "tooltray-bridge.exe").exists()
     assert not (installed.first / SUPERSEDED).exists()
+
+
+@pytest.mark.parametrize("file", [NEWER, f"{NEWER}/_contents/PySide6"])
+def test_a_setup_that_cannot_write_a_file_changes_nothing(installed: Installed, file: str) -> None:
+    installed.start_app()
+    installed.add_echo()
+    client = installed.client().start()
+    hub = installed.hub_pid()
+    old = set(installed.first.rglob("*"))
+    in_the_way = installed.folder / file
+    in_the_way.parent.mkdir(parents=True, exist_ok=True)
+    in_the_way.touch()
+
+    assert installed.start_setup(NEWER_SETUP, "/S").wait(5 * PATIENCE_S) == FAILED
+
+    assert not (installed.folder / NEWER).is_dir(), "what it could write is removed"
+    assert value(UNINSTALL, "DisplayVersion") == installed.first.name
+    assert set(installed.first.rglob("*")) == old, "it is not marked"
+    assert client.call("echo", text="still there") == "still there"
+    assert installed.hub_pid() == hub
+    in_the_way.unlink(missing_ok=True)
+    installed.install(NEWER_SETUP)
+    installed.until("the newer version serves", lambda: installed.hub().get("version") == NEWER)
+
+
+def test_a_second_setup_and_an_uninstaller_are_refused_while_a_setup_runs(installed: Installed) -> None:
+    setup = installed.start_setup(NEWER_SETUP)
+    installed.until("its window is open", lambda: windows_of(setup))
+
+    assert installed.start_setup(NEWER_SETUP, "/S").wait(PATIENCE_S) == ALREADY_RUNNING
+    installed.uninstall(code=ALREADY_RUNNING)
+
+    setup.kill()
+    setup.wait(PATIENCE_S)
+    assert value(UNINSTALL, "DisplayVersion") == installed.first.name
+    assert installed.newer() == installed.first
