@@ -1,7 +1,9 @@
 """The zoom of the windows: by keys, commands and a setting, in shown windows and after a restart."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -9,7 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
 from tests.ui.scenes.all_scenes import SCENES
 
-from tooltray.foundation.preferences import ZOOM_STEPS, preferences_of
+from tooltray.foundation.preferences import ZOOM_STEPS, Preferences, preferences_of
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.zoom import next_zoom, px, zoom
@@ -91,3 +95,32 @@ async def test_what_is_typed_in_an_open_sheet_stays_while_it_is_zoomed(app: QApp
         assert (sheet.panel.findChild(QPushButton).minimumHeight(), field.font().pixelSize()) == (high * 3 // 2, size * 3 // 2)
     finally:
         await shot.close()
+
+
+async def test_a_zoom_is_saved_once_also_if_the_settings_are_said_to_have_changed_while_it_is(app: QApplication, theme: Theme) -> None:
+    saved: list[dict[str, Any]] = [{}]
+    changed: list[Callable[[], object]] = []
+
+    async def change_settings(settings: dict[str, Any]) -> None:
+        saved.append(settings)
+        changed[0]()  # the hub says it before it answers
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    async def get_settings() -> SimpleNamespace:
+        return SimpleNamespace(settings=saved[-1])
+
+    settings = SimpleNamespace(change_settings=change_settings, get_settings=get_settings)
+    hub: Any = SimpleNamespace(settings=settings, on_any=lambda _events, receiver, _owner: changed.append(receiver))
+    tasks = TaskKeeper()
+    appearance = Appearance(app, theme, chosen=Preferences())
+    appearance.follow(hub, tasks)
+    theme.zoom_requested.emit(1)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert saved[1:] == [{"window": {"size": 110}}]
+    assert zoom() == 110
+    await tasks.close()
+    theme.zoom_requested.disconnect(appearance._on_zoom_requested)
+    app.styleHints().colorSchemeChanged.disconnect(appearance._on_color_scheme_changed)
+    appearance.deleteLater()

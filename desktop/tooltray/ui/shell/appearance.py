@@ -92,6 +92,8 @@ class Appearance(QObject):
 
     async def _save_zoom(self) -> None:
         percent = self._unsaved_zoom
+        if percent is None:  # saved meanwhile; None would take the setting away
+            return
         await self._hub.settings.change_settings({"window": {"size": percent}})
         if percent == self._unsaved_zoom:
             self._unsaved_zoom = None
