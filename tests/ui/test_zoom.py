@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
 from tests.ui.scenes.all_scenes import SCENES
@@ -75,6 +75,25 @@ async def test_the_keys_of_browsers_zoom_every_window_and_sheet(theme: Theme, na
         QTest.keyClick(target, Qt.Key.Key_Plus, CONTROL | KEYPAD)
         assert asked == [1, 1, -1, 0, 1]
         theme.zoom_requested.disconnect(asked.append)
+    finally:
+        await shot.close()
+
+
+async def test_rows_of_settings_are_as_high_as_before_after_several_steps_and_back(app: QApplication, theme: Theme) -> None:
+    shot = await SCENES["settings"](theme)
+
+    async def rows_at(percent: int) -> list[QRect]:
+        theme.set_zoom(app, percent)
+        for _ in range(10):
+            await asyncio.sleep(0)
+            app.processEvents()
+        return [each.geometry() for each in shot.window.findChildren(QWidget) if each.isVisible()]
+
+    try:
+        before = await rows_at(100)
+        for percent in (110, 125, 150):
+            await rows_at(percent)
+        assert await rows_at(100) == before
     finally:
         await shot.close()
 

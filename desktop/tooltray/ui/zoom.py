@@ -99,6 +99,8 @@ class Rezoom:
         for widget in self._widgets:
             if isinstance(widget, QAbstractItemView):
                 widget.scheduleDelayedItemsLayout()
+            if isinstance(widget, QLabel):
+                widget.setIndent(widget.indent())  # else it keeps its size hint, which has its former least size in it
             widget.updateGeometry()
             if (layout := widget.layout()) is not None:
                 layout.invalidate()

@@ -58,7 +58,7 @@ class _Schemas:
                 schema |= _bounds(schema, mark)
             return _sorted(**schema)
         if origin is Literal:
-            return {"enum": list(inner), "type": "string"}
+            return {"enum": list(inner), "type": _PLAIN[type(inner[0])]}
         if origin is tuple:
             return {"items": self._kind(inner[0]), "type": "array"}
         if origin is Mapping:
