@@ -39,7 +39,7 @@ from tooltray.ui.zoom import px
 
 
 class ImportBanner(Surface):
-    """What was found in AI clients' settings, and the button that imports it; hidden while nothing is found."""
+    """What was found in AI clients' settings, and the button that imports it, unless all is in Tooltray; hidden while nothing is found."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -60,7 +60,7 @@ class ImportBanner(Surface):
         if scan is not None:
             self._title.setText(scan_title(scan))
             self._text.setText(scan_text(scan))
-            self.take.set_variant("primary" if scan.new_servers else "secondary")
+            self.take.setVisible(bool(scan.new_servers))
 
 
 class ClientsPage(Page):
