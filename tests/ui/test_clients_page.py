@@ -630,9 +630,22 @@ async def test_an_import_is_offered_as_long_as_a_server_is_not_in_tooltray(theme
     async with Desk(engine(scan=replace(SCAN, servers=2, different_servers=2, new_servers=new)), theme) as desk:
         banner = (await opened(desk)).findChild(ImportBanner)
         assert isinstance(banner, ImportBanner)
-        assert banner.take.isVisible() is bool(new)
+        assert (banner.take.text(), banner.take.property("variant")) == (
+            ("Import servers…", "primary") if new else ("Remove them there…", "secondary")
+        )
         assert words in drawn(banner)
         assert ("already" in drawn(banner)) is (not new)
+
+
+async def test_nothing_is_offered_where_what_is_in_tooltray_cannot_be_removed_from_a_file(theme: Theme) -> None:
+    file = SCAN.clients[0].files[0]
+    for kept in (replace(file, project="/home/ada/shop"), replace(file, is_version_controlled=True), replace(file, servers=())):
+        scan = ClientScan((replace(SCAN.clients[0], files=(kept,)),), 1, 1)
+        async with Desk(engine(scan=scan), theme) as desk:
+            banner = (await opened(desk)).findChild(ImportBanner)
+            assert isinstance(banner, ImportBanner)
+            assert "It is in Tooltray already." in drawn(banner)
+            assert not banner.take.isVisible()
 
 
 async def test_an_import_is_offered_only_from_clients_that_are_installed(theme: Theme) -> None:

@@ -23,6 +23,12 @@ def here(scan: ClientScan) -> list[AiClient]:
     return [client for client in scan.clients if client.is_installed]
 
 
+def has_removable(scan: ClientScan) -> bool:
+    """Returns whether a client's own file has a server that Tooltray could remove: not in a project or under version control."""
+    files = [file for client in here(scan) for file in client.files if not (file.project or file.is_version_controlled)]
+    return any(server.kind == "server" and server.state == "on" for file in files for server in file.servers)
+
+
 def scan_title(scan: ClientScan) -> str:
     """Returns which clients were found, and which of them have our entry already, as sentences."""
     names = [client.name for client in here(scan)]
