@@ -624,7 +624,7 @@ async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) 
 
 
 @pytest.mark.parametrize(
-    ("new", "words"), [(0, "All of them are in Tooltray already."), (2, "2 servers in their settings."), (1, "1 is not in Tooltray yet.")]
+    ("new", "words"), [(0, "All 2 are in Tooltray already."), (2, "2 servers in their settings."), (1, "1 is not in Tooltray yet.")]
 )
 async def test_an_import_is_offered_as_long_as_a_server_is_not_in_tooltray(theme: Theme, new: int, words: str) -> None:
     async with Desk(engine(scan=replace(SCAN, servers=2, different_servers=2, new_servers=new)), theme) as desk:

@@ -34,7 +34,7 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
         (3, 3, 3, 1, "3 servers in their settings. 1 key in plain text."),
         (1, 1, 1, 0, "1 server in their settings."),
         (1, 1, 0, 0, "1 server in their settings. It is in Tooltray already."),
-        (3, 2, 0, 0, "3 servers in their settings, 2 different ones. All of them are in Tooltray already."),
+        (3, 2, 0, 0, "3 servers in their settings, 2 different ones. All 3 are in Tooltray already."),
         (0, 0, 0, 0, "They have no servers of their own."),
     ],
 )

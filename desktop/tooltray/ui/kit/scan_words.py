@@ -63,7 +63,7 @@ def _servers_text(scan: ClientScan) -> str:
 
 def _new_text(scan: ClientScan) -> str:
     if scan.servers and not scan.new_servers:
-        return many(scan.servers, "It is in Tooltray already.", "All of them are in Tooltray already.")
+        return many(scan.servers, "It is in Tooltray already.", "All {count} are in Tooltray already.")
     if scan.new_servers >= scan.different_servers:
         return ""
     return many(scan.new_servers, "1 is not in Tooltray yet.", "{count} are not in Tooltray yet.")
