@@ -191,7 +191,7 @@ def many_clients(count: int) -> ClientScan:
         )
         for number in range(count)
     )
-    return ClientScan(clients, count * 2, 2, count)
+    return ClientScan(clients, count * 2, 2, count, 2)
 
 
 def many_candidates(count: int) -> ImportPlan:

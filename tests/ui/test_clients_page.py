@@ -624,19 +624,32 @@ async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) 
 
 
 @pytest.mark.parametrize(
-    ("new", "variant", "words"), [(0, "secondary", ""), (2, "primary", ""), (1, "primary", "1 is not in Tooltray yet.")]
+    ("new", "words"), [(0, "All 2 are in Tooltray already."), (2, "2 servers in their settings."), (1, "1 is not in Tooltray yet.")]
 )
-async def test_an_import_of_what_is_here_already_is_no_main_action(theme: Theme, new: int, variant: str, words: str) -> None:
+async def test_an_import_is_offered_as_long_as_a_server_is_not_in_tooltray(theme: Theme, new: int, words: str) -> None:
     async with Desk(engine(scan=replace(SCAN, servers=2, different_servers=2, new_servers=new)), theme) as desk:
         banner = (await opened(desk)).findChild(ImportBanner)
         assert isinstance(banner, ImportBanner)
-        assert banner.take.property("variant") == variant
-        assert ("not in Tooltray yet" in drawn(banner)) is bool(words)
+        assert (banner.take.text(), banner.take.property("variant")) == (
+            ("Import servers…", "primary") if new else ("Remove them there…", "secondary")
+        )
         assert words in drawn(banner)
+        assert ("already" in drawn(banner)) is (not new)
+
+
+async def test_nothing_is_offered_where_what_is_in_tooltray_cannot_be_removed_from_a_file(theme: Theme) -> None:
+    file = SCAN.clients[0].files[0]
+    for kept in (replace(file, project="/home/ada/shop"), replace(file, is_version_controlled=True), replace(file, servers=())):
+        scan = ClientScan((replace(SCAN.clients[0], files=(kept,)),), 1, 1)
+        async with Desk(engine(scan=scan), theme) as desk:
+            banner = (await opened(desk)).findChild(ImportBanner)
+            assert isinstance(banner, ImportBanner)
+            assert "It is in Tooltray already." in drawn(banner)
+            assert not banner.take.isVisible()
 
 
 async def test_an_import_is_offered_only_from_clients_that_are_installed(theme: Theme) -> None:
-    for scan, is_offered in ((ClientScan(servers=2, different_servers=2), False), (replace(SCAN, servers=2, different_servers=2), True)):
+    for scan, is_offered in ((ClientScan(servers=2, different_servers=2), False), (SCAN, True)):
         async with Desk(engine(scan=scan), theme) as desk:
             page = await opened(desk)
             banner = page.findChild(ImportBanner)

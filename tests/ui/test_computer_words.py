@@ -28,16 +28,18 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
 
 
 @pytest.mark.parametrize(
-    ("servers", "different", "secrets", "text"),
+    ("servers", "different", "new", "secrets", "text"),
     [
-        (11, 7, 5, "11 servers in their settings, 7 different ones. 5 keys in plain text."),
-        (3, 3, 1, "3 servers in their settings. 1 key in plain text."),
-        (1, 1, 0, "1 server in their settings."),
-        (0, 0, 0, "They have no servers of their own."),
+        (11, 7, 7, 5, "11 servers in their settings, 7 different ones. 5 keys in plain text."),
+        (3, 3, 3, 1, "3 servers in their settings. 1 key in plain text."),
+        (1, 1, 1, 0, "1 server in their settings."),
+        (1, 1, 0, 0, "1 server in their settings. It is in Tooltray already."),
+        (3, 2, 0, 0, "3 servers in their settings, 2 different ones. All 3 are in Tooltray already."),
+        (0, 0, 0, 0, "They have no servers of their own."),
     ],
 )
-def test_what_they_hold_is_counted(app: QApplication, servers: int, different: int, secrets: int, text: str) -> None:
-    assert scan_text(replace(SCAN, servers=servers, different_servers=different, plain_secrets=secrets, new_servers=0)) == text
+def test_what_they_hold_is_counted(app: QApplication, servers: int, different: int, new: int, secrets: int, text: str) -> None:
+    assert scan_text(replace(SCAN, servers=servers, different_servers=different, plain_secrets=secrets, new_servers=new)) == text
 
 
 def test_nothing_is_said_of_what_nobody_holds(app: QApplication) -> None:

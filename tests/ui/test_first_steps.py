@@ -152,7 +152,7 @@ async def test_the_first_way_names_the_clients_whose_servers_can_come_here(theme
     fake.client_scan = SCAN
     async with Desk(fake, theme) as desk:
         await until(lambda: "Import servers from Claude Code" in drawn(desk.page))
-        desk.window.context.scans.scan_changed.emit(replace(SCAN, servers=0))
+        desk.window.context.scans.scan_changed.emit(replace(SCAN, new_servers=0))
         assert "Import servers" not in drawn(desk.page)
 
 

@@ -10,15 +10,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.found_clients import IMPORTED, PLAN, SCAN, many_candidates
+from tests.fakes.found_clients import EDITS, IMPORTED, PLAN, SCAN, many_candidates
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import cells, control, field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ImportProgressed, KeyringAwaited
-from tooltray.foundation.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ImportedServer, ImportPlan, ImportSource
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
 from tooltray.ui.clients import import_words as said
+from tooltray.ui.clients.client_files import EditsSheet
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab
@@ -54,7 +56,7 @@ async def test_candidates_stand_in_groups_and_each_says_where_it_is_and_what_is_
         panel = await opened(desk)
         counts = {tab.text(): tab.count for tab in panel.findChildren(FilterTab)}
         assert counts == {"New": 4, "Different": 1, "Same": 1, "Broken": 1}
-        assert panel.table.model().headerData(0, Qt.Orientation.Horizontal) == "Import", "it may also copy"
+        assert panel.table.model().headerData(0, Qt.Orientation.Horizontal) == "Select", "it may also copy or remove"
         assert cells(panel.table, 0) == [
             "Ticked",
             "github\nnpx -y @modelcontextprotocol/server-github",
@@ -65,7 +67,7 @@ async def test_candidates_stand_in_groups_and_each_says_where_it_is_and_what_is_
         assert cells(panel.table, 3)[2] == ".mcp.json of shop"
         assert "Zed's settings cannot be read" in words(panel)
         show_group(panel, 2)
-        assert cells(panel.table)[::3] == ["", "Already added"]
+        assert cells(panel.table)[::3] == ["Not ticked", "Already added"]
         show_group(panel, 3)
         assert cells(panel.table)[::3] == ["", "Cannot be used"]
 
@@ -89,11 +91,72 @@ async def test_a_list_without_notes_has_no_column_for_them_and_what_runs_has_the
 
 
 async def test_where_nothing_can_be_imported_no_button_offers_it(theme: Theme) -> None:
-    async with Desk(engine(ImportPlan((PLAN.candidates[5],))), theme) as desk:
+    of_project = replace(MEMORY, sources=SHOP.sources)
+    async with Desk(engine(ImportPlan((of_project,))), theme) as desk:
         panel = await opened(desk)
         shown = [each.text() for each in panel.findChildren(QPushButton) if each.isVisibleTo(panel)]
         assert "Close" in shown
-        assert not [text for text in shown if text.startswith(("Copy", "Move"))]
+        assert not [text for text in shown if text.startswith(("Copy", "Move", "Remove"))]
+        assert cells(panel.table)[0] == ""
+
+
+async def test_what_is_in_tooltray_already_is_removed_from_its_clients(theme: Theme) -> None:
+    fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB, MEMORY)))
+    gone = ClientChange("r1", "cursor", "remove", "/home/ada/.cursor.json", 1.0, ("memory",))
+    fake.imported = [ImportedServer("6", "memory", "listed", 9, (gone,))]
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        reached = "AI clients still reach them there without Tooltray's approvals."
+        assert reached not in words(panel)
+        show_group(panel, 2)
+        assert reached in words(panel)
+        assert not control(panel, "Remove 0 servers from their clients").isEnabled()
+        panel.table.switched.emit(MEMORY, True)
+        assert "Cursor: memory from /home/ada/.cursor.json" in words(panel)
+        assert "Then remove them from those clients" not in words(panel)
+        assert "1 key goes to the keyring: GITHUB_TOKEN." not in words(panel)
+        control(panel, "Remove 1 server from its clients").click()
+        await desk.asked("import_servers", ["6"], {"6": "memory"}, {}, True, [], "", "")
+        await until(lambda: "Changes of AI clients' files are in the details of each client, with Undo." in words(panel))
+        assert not any(text.startswith("Not connected") for text in words(panel)), "Cursor has Tooltray"
+
+
+async def test_a_client_that_loses_servers_without_being_connected_is_named_before_and_can_be_connected_after(theme: Theme) -> None:
+    fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB,)))
+    fake.imported, fake.client_edits = [IMPORTED[0]], [EDITS[0]]
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        before = "Not connected to Tooltray: Claude Code. Until you connect, removed servers are missing there."
+        assert before not in words(panel)
+        control(panel, "Then remove them from those clients").click()
+        assert before in words(panel)
+        control(panel, "Move 1 server").click()
+        await until(lambda: "Not connected to Tooltray: Claude Code" in words(panel) and not len(desk.tasks))
+        control(panel, "Connect").click()
+        await desk.asked("preview_connect", ["claude-code"])
+        await until(lambda: isinstance(desk.window.context.sheets.panel, EditsSheet))
+
+
+async def test_a_client_that_tooltray_cannot_connect_is_only_named(theme: Theme) -> None:
+    fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB,)))
+    gone = ClientChange("r1", "zed", "remove", "/home/ada/.config/zed/settings.json", 1.0, ("github",))
+    fake.imported = [replace(IMPORTED[0], removed_from=(gone,))]
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        control(panel, "Copy 1 server").click()
+        await until(lambda: "Not connected to Tooltray: Zed" in words(panel))
+        assert "Connect" not in [each.text() for each in panel.findChildren(QPushButton) if each.isVisibleTo(panel)]
+
+
+async def test_clients_whose_profile_leaves_a_new_server_out_are_named(theme: Theme) -> None:
+    fake = engine(replace(NO_PROBLEMS, candidates=(LINEAR,)))
+    fake.imported = [IMPORTED[1]]
+    fake.profiles = [ProfileSnapshot("Work", ("a",), {})]
+    fake.client_modes = [ClientModeSnapshot("cursor-*", "Cursor", "", "lazy", "", "Work")]
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        control(panel, "Copy 1 server").click()
+        await until(lambda: "Not seen by Cursor (profile Work) until you add it to the profile, in Clients." in words(panel))
 
 
 async def test_what_is_looked_at_is_told_in_full(theme: Theme) -> None:
@@ -294,7 +357,7 @@ def test_keys_are_counted_and_named_once(theme: Theme) -> None:
 
 def test_what_was_given_as_a_text_has_a_name_too(theme: Theme) -> None:
     assert said.source_line(ImportSource("", "/home/ada/x.json", "a"), NAMES) == "What was given · /home/ada/x.json · a"
-    assert said.leaving([replace(GITHUB, sources=(ImportSource("", "/x", "a"),))], NAMES) == []
+    assert said.leaving([replace(GITHUB, sources=(ImportSource("", "/x", "a"),)), SHOP], NAMES) == [], "files of projects stay"
 
 
 def test_all_that_works_is_said_in_one_sentence(theme: Theme) -> None:

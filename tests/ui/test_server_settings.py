@@ -138,6 +138,17 @@ async def test_advanced_says_how_many_fields_differ_and_keeps_what_is_typed_ther
         control(view, "Advanced (1 changed)").click()
 
 
+async def test_the_group_approval_leads_to_access_and_what_was_typed_stays(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        QTest.keyClicks(cast(Any, view.form.field("callTimeout").control), "60")
+        control(view, "Advanced").click()
+        control(view, "Sandbox and approval: Access").click()
+        details = desk.page.details
+        await until(lambda: details.tab == "access")
+        assert json.loads(details.unsaved)["callTimeout"] == 60
+        assert control(details, "Edit a").text() == "Unsaved changes"
+
+
 async def test_a_slip_in_a_folded_field_unfolds_it_and_it_stays_open_until_it_is_right(theme: Theme) -> None:
     async with opened(theme) as (_, view):
         typed(view, {**ENTRY, "args": "x y"})

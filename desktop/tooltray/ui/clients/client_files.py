@@ -263,7 +263,7 @@ class ClientFiles:
 
     def import_from(self, clients: Sequence[str]) -> None:
         """Opens the sheet that imports servers from these clients, or from all."""
-        panel = ImportSheet(self.context, self.names, self.refresh)
+        panel = ImportSheet(self.context, self.names, self.refresh, self.connect)
         if (sheet := self.context.sheets.show(panel)) is not None:
             sheet.hold()
             panel.plan(clients)

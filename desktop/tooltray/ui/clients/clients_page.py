@@ -25,7 +25,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, ImportServers, OpenClient, Profiles
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.scan_words import here, scan_text, scan_title
+from tooltray.ui.kit.scan_words import has_removable, here, scan_text, scan_title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -39,7 +39,9 @@ from tooltray.ui.zoom import px
 
 
 class ImportBanner(Surface):
-    """What was found in AI clients' settings, and the button that imports it; hidden while nothing is found."""
+    """What was found in AI clients' settings, and the button that imports it, or removes it there if all of it is in Tooltray; hidden while
+    nothing is found.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -60,7 +62,11 @@ class ImportBanner(Surface):
         if scan is not None:
             self._title.setText(scan_title(scan))
             self._text.setText(scan_text(scan))
+            self.take.set_face(
+                tr("Import servers…") if scan.new_servers else tr("Remove them there…"), "download" if scan.new_servers else "trash"
+            )
             self.take.set_variant("primary" if scan.new_servers else "secondary")
+            self.take.setVisible(bool(scan.new_servers) or has_removable(scan))
 
 
 class ClientsPage(Page):

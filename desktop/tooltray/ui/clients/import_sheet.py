@@ -1,23 +1,27 @@
-"""The sheet that imports servers from AI clients: the candidates, what happens to their keys, progress, and the outcome. Hundreds of
-candidates are model/view."""
+"""The sheet that imports servers from AI clients, and removes from them what is in Tooltray already: the candidates, what happens to their
+keys, progress, and the outcome. Hundreds of candidates are model/view."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.ui.clients import import_words as said
+from tooltray.ui.clients.client_words import to_connect
 from tooltray.ui.clients.import_tables import MOST_LINES, CandidateDetails, CandidateTable, ImportProgressList, add_problems
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import secret_place
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.projects.file_words import unseen_by
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.form import Form
@@ -35,11 +39,14 @@ class ImportSheet(SheetView):
     Args:
         names: of clients, by their ids.
         imported: called after an import.
+        connect: opens the sheet that connects clients.
     """
 
-    def __init__(self, context: PageContext, names: Mapping[str, str], imported: Callable[[], object]) -> None:
+    def __init__(
+        self, context: PageContext, names: Mapping[str, str], imported: Callable[[], object], connect: Callable[[Sequence[str]], object]
+    ) -> None:
         super().__init__(context, tr("Import servers"), WIDTH)
-        theme, self._imported = context.theme, imported
+        theme, self._imported, self._connect = context.theme, imported, connect
         self._clients: list[str] = []
         self._file = ""
         self._names = names
@@ -77,7 +84,7 @@ class ImportSheet(SheetView):
         self.show_problem(None)
         self._plan, self._forms = plan, {}
         self._chosen.clear()
-        self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen}
+        self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen and each.state != "same"}
         clear(self._lines)
         self._cancel.setText(tr("Cancel") if self._can_choose else tr("Close"))
         add_problems(theme, self._lines, "warning", [(title(each), sentences(each)) for each in plan.problems])
@@ -135,11 +142,18 @@ class ImportSheet(SheetView):
         self._tidy.clicked.connect(self._draw)
         line.addWidget(self._tidy)
         lines.addLayout(line)
-        text = tr("A server is removed only once it works in Tooltray. You can undo this for 30 days.")
-        lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        self._leaving = Label(theme, "", "caption", "secondary", wrap=True)
-        lines.addWidget(self._leaving)
+        self._direct = Label(theme, tr("AI clients still reach them there without Tooltray's approvals."), "body", "secondary", wrap=True)
+        self._terms = Label(
+            theme, tr("A server is removed only once it works in Tooltray. You can undo this for 30 days."), "caption", "muted"
+        )
+        self._leaving = Label(theme, "", "caption", "secondary")
+        self._missing = Label(theme, "", "caption", "warning")
         self._lines.addWidget(self._tidy_box)
+        below = column(spacing=4)
+        for label in (self._direct, self._terms, self._leaving, self._missing):
+            label.setWordWrap(True)
+            below.addWidget(label)
+        self._lines.addLayout(below)
 
     def _add_buttons(self) -> None:
         self._from_file = Button(self._theme, tr("From a file…"), "ghost", "folder")
@@ -161,11 +175,17 @@ class ImportSheet(SheetView):
 
     @property
     def _can_choose(self) -> bool:
-        """Whether something can be imported."""
+        """Whether something can be imported, or removed from its clients."""
         return any(said.can_be_chosen(each) for each in self._plan.candidates)
 
+    @property
+    def _is_removing(self) -> bool:
+        """Whether the tab has servers that are in Tooltray already, which can only be removed from their clients."""
+        return bool(self._plan.candidates) and said.GROUPS[self._tabs.current] == "same"
+
     def _chosen_ones(self) -> list[ImportCandidate]:
-        return [each for each in self._plan.candidates if each.id in self._chosen]
+        """Returns what the button imports or removes."""
+        return [each for each in self._plan.candidates if each.id in self._chosen and (each.state == "same") is self._is_removing]
 
     def _shown_ones(self) -> list[ImportCandidate]:
         state = said.GROUPS[self._tabs.current]
@@ -205,30 +225,38 @@ class ImportSheet(SheetView):
         chosen = self._chosen_ones()
         count = len(chosen)
         self._go.setVisible(self._progress is None and self._can_choose)
-        moves = self._has_sources(chosen) and self._tidy.isChecked()
-        self._go.setText(
-            many(count, "Move 1 server", "Move {count} servers") if moves else many(count, "Copy 1 server", "Copy {count} servers")
-        )
+        has_sources = bool(said.clients_of(chosen))
+        if self._is_removing:
+            self._go.setText(many(count, "Remove 1 server from its clients", "Remove {count} servers from their clients"))
+        elif has_sources and self._tidy.isChecked():
+            self._go.setText(many(count, "Move 1 server", "Move {count} servers"))
+        else:
+            self._go.setText(many(count, "Copy 1 server", "Copy {count} servers"))
         self._go.setEnabled(bool(count) and not self._is_busy)
         if not self._plan.candidates or self._progress is not None:
             return
         self._draw_asked(chosen)
-        self._keys.setText(said.keys_text(chosen, secret_place(self.hub.secret_backend)))
+        self._keys.setText("" if self._is_removing else said.keys_text(chosen, secret_place(self.hub.secret_backend)))
         self._keys_box.setVisible(bool(self._keys.text()))
-        self._tidy_box.setVisible(self._has_sources(chosen))
+        self._draw_leaving(chosen, has_sources=has_sources)
+
+    def _draw_leaving(self, chosen: Sequence[ImportCandidate], *, has_sources: bool) -> None:
+        """Shows what is removed from which files, and which clients are left without it."""
+        self._tidy_box.setVisible(has_sources and not self._is_removing)
+        self._direct.setVisible(self._is_removing and bool(self._free_ids))
+        self._terms.setVisible(has_sources or self._direct.isVisibleTo(self))
+        is_leaving = has_sources and (self._is_removing or self._tidy.isChecked())
         lines = said.leaving(chosen, self._names)
         more = len(lines) - MOST_LINES
         shown = lines[:MOST_LINES] + ([tr("and {count} more", count=more)] if more > 0 else [])
         self._leaving.setText("\n".join(shown))
-        self._leaving.setVisible(self._tidy.isChecked() and bool(lines))
-
-    @staticmethod
-    def _has_sources(chosen: Sequence[ImportCandidate]) -> bool:
-        """Returns whether AI clients have some of the servers."""
-        return any(source.client for each in chosen for source in each.sources)
+        self._leaving.setVisible(is_leaving)
+        missing = said.without_tooltray(self.context.scans.scan, said.clients_of(chosen))
+        self._missing.setText(f"{said.not_connected(missing)}. {tr('Until you connect, removed servers are missing there.')}")
+        self._missing.setVisible(is_leaving and bool(missing))
 
     def _draw_asked(self, chosen: Sequence[ImportCandidate]) -> None:
-        wanted = {each.id: each for each in chosen if each.asks}
+        wanted = {each.id: each for each in chosen if each.asks and not self._is_removing}
         for id, candidate in wanted.items():
             if id not in self._forms:
                 box = QWidget()
@@ -244,7 +272,7 @@ class ImportSheet(SheetView):
     def begin(self) -> None:
         """Imports what is ticked, if nothing is missing."""
         chosen = self._chosen_ones()
-        forms = {each.id: self._forms[each.id][1] for each in chosen if each.asks}
+        forms = {each.id: self._forms[each.id][1] for each in chosen if each.id in self._forms and not self._is_removing}
         wrong = [form for form in forms.values() if not form.check()]
         if wrong:
             wrong[0].focus()
@@ -255,11 +283,19 @@ class ImportSheet(SheetView):
         self.run(self._import({each.id: each.name for each in chosen}, values))
 
     async def _import(self, names: dict[str, str], values: Mapping[str, Mapping[str, FieldValue]]) -> None:
-        outcome = await self.hub.ai_clients.import_servers(
-            list(names), names, values, self._tidy.isChecked(), self._clients, "", self._file
-        )
+        is_tidy = self._is_removing or self._tidy.isChecked()
+        outcome = await self.hub.ai_clients.import_servers(list(names), names, values, is_tidy, self._clients, "", self._file)
         self._imported()
         self.show_outcome(outcome)
+        await self._show_unseen([server.name for server in outcome if server.state in ("listed", "added")])
+
+    async def _show_unseen(self, names: Sequence[str]) -> None:
+        """Shows which AI clients do not see the servers because of their profiles."""
+        views = self.hub.views
+        with suppress(TooltrayError):  # the outcome is more important
+            text = unseen_by("", names, await views.get_profiles(), await views.get_client_modes(), await views.get_sessions())
+            if text and self._progress is not None:
+                self._progress.notes.addWidget(Label(self._theme, text, "caption", "warning", wrap=True))
 
     def _on_go(self) -> None:
         if not self._go.isEnabled() or not self._go.isVisibleTo(self):
@@ -280,7 +316,7 @@ class ImportSheet(SheetView):
             self._progress = None
         if is_busy:
             self._cancel.setText(tr("Cancel"))
-            self._progress = ImportProgressList(self._theme, self.hub, self._chosen_ones(), self._names)
+            self._progress = ImportProgressList(self._theme, self.hub, self._chosen_ones(), self._names, is_removing=self._is_removing)
             self.body.addWidget(self._progress)
         self._go.setVisible(not is_busy)
         self._close_button.setVisible(not is_busy)
@@ -314,6 +350,7 @@ class ImportSheet(SheetView):
         self._is_busy = False
         self._keep(False)
         self._progress.show_outcome(outcome)
+        self._show_missing(outcome)
         self._failed = {server.id for server in outcome if server.state == "failed"}
         if self._failed:
             self._go.setText(tr("Try again"))
@@ -323,3 +360,21 @@ class ImportSheet(SheetView):
         self._cancel.setEnabled(True)
         self._cancel.setText(tr("Close"))
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_missing(self, outcome: Sequence[ImportedServer]) -> None:
+        """Shows which clients have lost servers and are not connected, and offers to connect them."""
+        scan = self.context.scans.scan
+        missing = said.without_tooltray(scan, said.left_clients(outcome))
+        if self._progress is None or scan is None or not missing:
+            return
+        buttons = []
+        if ids := [client.id for client in to_connect(scan) if client in missing]:
+            connect = Button(self._theme, tr("Connect"), small=True)
+            connect.clicked.connect(lambda: self._on_connect(ids))
+            buttons.append(connect)
+        text = tr("Until you connect, removed servers are missing there.")
+        self._progress.notes.addWidget(Banner(self._theme, "warning", said.not_connected(missing), text, *buttons))
+
+    def _on_connect(self, clients: Sequence[str]) -> None:
+        self.close_requested.emit()
+        self._connect(clients)

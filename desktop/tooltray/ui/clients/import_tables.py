@@ -32,14 +32,14 @@ MOST_PROBLEMS = 3  # in full
 
 
 class CandidateTable(Table):
-    """A table of candidates. `switched` carries a candidate and whether to import it; `look` gets the current candidate."""
+    """A table of candidates. `switched` carries a candidate and whether it is ticked; `look` gets the current candidate."""
 
     def __init__(self, theme: Theme, names: Mapping[str, str], chosen: set[str], look: Callable[[ImportCandidate], object]) -> None:
         def is_chosen(candidate: ImportCandidate) -> bool | None:
             return candidate.id in chosen if said.can_be_chosen(candidate) else None
 
         columns = [
-            Column(tr("Import"), is_chosen, Kind.CHECK, 56),
+            Column(tr("Select"), is_chosen, Kind.CHECK, 56),
             Column(tr("Server"), lambda candidate: (candidate.name, candidate.target), Kind.TWO_LINES),
             Column(tr("Found in"), lambda candidate: said.found_in(candidate, names), Kind.QUIET, 150, _tip(names)),
             Column(tr("To know"), said.note_chip, Kind.CHIP, 142, lambda candidate: "\n".join(said.notes(candidate))),
@@ -105,18 +105,32 @@ class CandidateDetails(QWidget):
 
 
 class ImportProgressList(QWidget):
-    """A line for each server that is imported."""
+    """A line for each server that is imported, or removed from its clients.
 
-    def __init__(self, theme: Theme, hub: QtMcpPresenter, candidates: Sequence[ImportCandidate], names: Mapping[str, str]) -> None:
+    Attributes:
+        notes: the layout for what the user should do next.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        hub: QtMcpPresenter,
+        candidates: Sequence[ImportCandidate],
+        names: Mapping[str, str],
+        *,
+        is_removing: bool = False,
+    ) -> None:
         super().__init__()
+        self._working = tr("Removing…") if is_removing else tr("Importing…")
         self._theme, self._names = theme, names
         self._known: dict[str, ImportedServer] = {}
         self._done: dict[str, str] = {}  # what became of those that are finished, by their names
         self._count = len(candidates)
         self._is_over = False
         lines = column(self, spacing=12)
-        text = many(self._count, "Importing 1 server…", "Importing {count} servers…")
-        self._title = Label(theme, text, "strong", wrap=True)
+        importing = many(self._count, "Importing 1 server…", "Importing {count} servers…")
+        removing = many(self._count, "Removing 1 server from its clients…", "Removing {count} servers from their clients…")
+        self._title = Label(theme, removing if is_removing else importing, "strong", wrap=True)
         lines.addWidget(self._title)
         self._bar = Meter(theme, tr("Progress"), height=6)
         lines.addWidget(self._bar)
@@ -136,6 +150,8 @@ class ImportProgressList(QWidget):
         lines.addWidget(box)
         self._failures = column(spacing=8)
         lines.addLayout(self._failures)
+        self.notes = column(spacing=8)
+        lines.addLayout(self.notes)
         self._more = Label(theme, "", "caption", "secondary", wrap=True)
         self._more.hide()
         lines.addWidget(self._more)
@@ -171,7 +187,7 @@ class ImportProgressList(QWidget):
             return Look("state-off", "neutral", tr("Cancelled"))
         if candidate.name in self._done:
             return said.outcome_look(self._done[candidate.name])
-        return Look("state-starting", "info", tr("Importing…"))
+        return Look("state-starting", "info", self._working)
 
     def _text(self, candidate: ImportCandidate) -> str:
         server = self._known.get(candidate.id)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportedServer, ImportSource
+from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan, FoundSecret, ImportCandidate, ImportedServer, ImportSource
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.scan_words import names_in_a_row
 from tooltray.ui.origins import folder_name, visible_path
@@ -34,7 +34,38 @@ def found_in(candidate: ImportCandidate, names: Mapping[str, str]) -> str:
 
 
 def can_be_chosen(candidate: ImportCandidate) -> bool:
-    return candidate.state in ("new", "different")
+    """Returns whether a candidate can be imported, or removed from its clients."""
+    return candidate.state in ("new", "different") or can_be_removed(candidate)
+
+
+def can_be_removed(candidate: ImportCandidate) -> bool:
+    """Returns whether a server that is in Tooltray already can be removed from clients' own files; files of projects stay unchanged."""
+    return candidate.state == "same" and bool(clients_of([candidate]))
+
+
+def clients_of(candidates: Iterable[ImportCandidate]) -> set[str]:
+    """Returns the ids of the clients whose own files have some servers."""
+    return {source.client for each in candidates for source in each.sources if source.client and not source.project}
+
+
+def without_tooltray(scan: ClientScan | None, clients: Iterable[str]) -> list[AiClient]:
+    """Returns which of some clients do not reach Tooltray: a server that is removed from their files is missing there.
+
+    Args:
+        clients: their ids.
+    """
+    wanted, known = set(clients), scan.clients if scan is not None else ()
+    return [client for client in known if client.id in wanted and client.connection in ("none", "broken")]
+
+
+def left_clients(outcome: Iterable[ImportedServer]) -> set[str]:
+    """Returns the ids of the clients from whose files servers were removed."""
+    return {change.client for server in outcome for change in server.removed_from if change.problem is None}
+
+
+def not_connected(clients: Sequence[AiClient]) -> str:
+    """Returns which clients are not connected, as a title."""
+    return tr("Not connected to Tooltray: {clients}", clients=names_in_a_row([client.name for client in clients]))
 
 
 def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
@@ -95,7 +126,7 @@ def leaving(candidates: Iterable[ImportCandidate], names: Mapping[str, str]) -> 
     places: dict[tuple[str, str], list[str]] = {}
     for candidate in candidates:
         for source in candidate.sources:
-            if source.client:
+            if source.client and not source.project:
                 places.setdefault((source.client, source.path), []).append(source.name)
     return [
         tr("{client}: {servers} from {file}", client=names.get(client, client), servers=names_in_a_row(servers), file=visible_path(path))

@@ -23,6 +23,12 @@ def here(scan: ClientScan) -> list[AiClient]:
     return [client for client in scan.clients if client.is_installed]
 
 
+def has_removable(scan: ClientScan) -> bool:
+    """Returns whether a client's own file has a server that Tooltray could remove: not in a project or under version control."""
+    files = [file for client in here(scan) for file in client.files if not (file.project or file.is_version_controlled)]
+    return any(server.kind == "server" and server.state == "on" for file in files for server in file.servers)
+
+
 def scan_title(scan: ClientScan) -> str:
     """Returns which clients were found, and which of them have our entry already, as sentences."""
     names = [client.name for client in here(scan)]
@@ -56,7 +62,9 @@ def _servers_text(scan: ClientScan) -> str:
 
 
 def _new_text(scan: ClientScan) -> str:
-    if not 0 < scan.new_servers < scan.different_servers:
+    if scan.servers and not scan.new_servers:
+        return many(scan.servers, "It is in Tooltray already.", "All {count} are in Tooltray already.")
+    if scan.new_servers >= scan.different_servers:
         return ""
     return many(scan.new_servers, "1 is not in Tooltray yet.", "{count} are not in Tooltray yet.")
 

@@ -87,6 +87,8 @@ SECRET = Phrase("A placeholder: {placeholder}", placeholder="${secret:NAME}")
 
 HOME, ALL, ANY = Phrase("Your home folder"), Phrase("All projects"), Phrase("Any number")
 
+APPROVAL = Phrase("Approval")
+
 BASIC = (
     EntryField("command", "text", Phrase("Command"), needs="command", is_code=True),
     EntryField("baseUrl", "text", Phrase("Address"), needs="remote", spellings=("baseUrl", "url"), is_code=True),
@@ -127,7 +129,7 @@ ADVANCED: Mapping[Phrase, tuple[EntryField, ...]] = {
             "deferred",
         ),
     ),
-    Phrase("Approval"): (
+    APPROVAL: (
         EntryField("autoApprove", "lines", Phrase("Runs without asking"), RULES, Phrase("read"), default=["read"]),
         EntryField("callRules", "json", Phrase("Approval rules"), Phrase("As JSON. You can also make a rule when a call asks.")),
     ),

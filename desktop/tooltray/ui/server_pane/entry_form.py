@@ -18,6 +18,7 @@ from tooltray.ui.kit.local_work import MoveSecrets
 from tooltray.ui.schema_form.leaves import json_fault, read_json, read_number, text_line
 from tooltray.ui.server_pane.entry_fields import (
     ADVANCED,
+    APPROVAL,
     BASIC,
     FIELDS,
     Entry,
@@ -248,7 +249,7 @@ BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14
 
 
 class EntryForm(QWidget):
-    """A form for an entry. `changed`: the user edited a field, and `entry` has changed.
+    """A form for an entry. `changed`: the user edited a field, and `entry` has changed; `access_requested`: the user wants the tab Access.
 
     Args:
         server: the name of the entry's server.
@@ -256,7 +257,7 @@ class EntryForm(QWidget):
         place: returns where secrets are stored, as a part of a sentence.
     """
 
-    changed = Signal()
+    changed, access_requested = Signal(), Signal()
 
     def __init__(self, theme: Theme, server: str, *, looks_secret: LooksSecret, choose_folder: ChooseFolder, place: SecretPlace) -> None:
         super().__init__()
@@ -368,6 +369,10 @@ class EntryForm(QWidget):
         widget = QWidget()
         layout = column(widget, spacing=BETWEEN_FIELDS)
         layout.addWidget(Label(self._theme, say(title), "caption_strong", "muted"))
+        if title == APPROVAL:
+            access = Button(self._theme, tr("Sandbox and approval: Access"), "link", small=True)
+            access.clicked.connect(self.access_requested)
+            layout.addWidget(access)
         rows = [each for each in self._rows if each.field in fields]
         for each in rows:
             layout.addWidget(each)

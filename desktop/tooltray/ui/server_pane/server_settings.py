@@ -70,6 +70,7 @@ class ServerSettings(ServerView, View):
         )
         self._form.setEnabled(False)  # what is typed before the entry is there would be lost
         self._form.changed.connect(self._on_form)
+        self._form.access_requested.connect(partial(context.go, OpenServer(name, "access")))
         self._typed = TypedSecrets(theme, name, self._form, context.local.move_secrets, self._on_form)
         self._json = EntryJson(theme, find)
         self._json.edited.connect(self._on_text)
@@ -186,8 +187,7 @@ class ServerSettings(ServerView, View):
         line = row(spacing=0)
         area, content = PageScroll(tr("Settings of {name}", name=self._name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10)
-        text = tr("The form waits until the JSON can be read.")
-        self._waits = Label(self._theme, text, "caption", "warning", wrap=True)
+        self._waits = Label(self._theme, tr("The form waits until the JSON can be read."), "caption", "warning", wrap=True)
         self._waits.hide()
         body.addWidget(self._waits)
         body.addWidget(self._form)

@@ -56,14 +56,14 @@ class FirstStart(QWidget, View):
         outer.addStretch(1)
 
     def show_scan(self, scan: ClientScan) -> None:
-        """Shows which servers the AI clients on this computer have; offers no import where they have none."""
+        """Shows which servers the AI clients on this computer have; offers no import where they have none that is not in Tooltray."""
         clients = here(scan)
         if not clients:
             return
         self._found.setText(in_a_row(scan_title(scan), scan_text(scan)))
-        self._move.setVisible(bool(scan.servers))
+        self._move.setVisible(bool(scan.new_servers))
         owners = [client.name for client in clients if any(file.servers for file in client.files)]
-        if scan.servers and owners:
+        if owners:
             self._move.set_title(tr("Import servers from {clients}", clients=names_in_a_row(owners)))
 
     def enable(self, is_usable: bool) -> None:
