@@ -97,7 +97,7 @@ class ToolCosting:
         extra: Iterable[str],
         not_in_full: Collection[str],
     ) -> tuple[ServerCost, ...]:
-        """Returns the costs of each server. `not_in_full`: those of `extra` that a full listing lacks."""
+        """Returns the costs of each server. `not_in_full`: names in `extra` that a full listing lacks."""
         at_start = set(shown)
         tools: dict[str, list[ToolCost]] = {}
         for name, route in published:
