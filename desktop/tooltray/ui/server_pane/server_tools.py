@@ -98,17 +98,17 @@ class ToolTable(QWidget):
 
     def _fit_kind(self) -> None:
         """Makes the column of kinds as wide as its widest word, so that names have the rest."""
-        column, metrics = self._table.columns[KIND], self._theme.metrics("caption_strong")
-        widest = max((metrics.horizontalAdvance(column.value(tool)[0]) for tool in self._table.rows), default=0)
+        metrics = self._theme.metrics("caption_strong")
+        widest = max((metrics.horizontalAdvance(self._kind(tool)[0]) for tool in self._table.rows), default=0)
         self._table.setColumnWidth(KIND, min(px(KIND_WIDTH), max(px(LEAST_KIND), widest + px(CHIP_EDGES) + px(PADDING))))
 
-    def _columns(self) -> list[Column]:
-        def kind(tool: ToolSnapshot) -> tuple[str, str]:
-            return _category(tool, self._approvals.get((tool.server, tool.original_name)))
+    def _kind(self, tool: ToolSnapshot) -> tuple[str, str]:
+        return _category(tool, self._approvals.get((tool.server, tool.original_name)))
 
+    def _columns(self) -> list[Column]:
         return [
             Column(tr("Tool"), lambda tool: (tool.original_name, " ".join(tool.description.split())), Kind.TWO_LINES, 0, _tip),
-            Column(tr("Kind"), kind, Kind.CHIP, KIND_WIDTH),
+            Column(tr("Kind"), self._kind, Kind.CHIP, KIND_WIDTH),
             Column(tr("On"), lambda tool: tool.is_enabled, Kind.SWITCH, 60),
         ]
 
