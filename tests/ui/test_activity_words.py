@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.fakes.journal_in_memory import entry
 
-from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, CallNow
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, ActivityTimes, CallNow
 from tooltray.ui.activity import activity_words as words
 from tooltray.ui.activity.filter_bar import with_value, without
 
@@ -176,3 +176,12 @@ def test_a_row_of_several_calls_says_that_there_are_other_targets() -> None:
     assert words.row_target(ActivityRow(one, 3, 1, 1.0)) == "/a/b.txt"
     assert words.row_target(ActivityRow(one, 3, 1, 1.0, has_other_targets=True)) == "/a/b.txt and others"
     assert words.row_target(ActivityRow(replace(one, touched=""), 3, 1, 1.0, has_other_targets=True)) == ""
+
+
+@pytest.mark.parametrize(
+    ("allowed_by", "name"),
+    [("person", "Your approval"), ("edited", "Your approval"), ("", "Your approval"), ("rules", "Your answer"), ("grant", "Your answer")],
+)
+def test_the_time_of_an_answer_to_a_server_s_question_is_not_called_an_approval(allowed_by: str, name: str) -> None:
+    details = ActivityDetails(entry(1), ActivityTimes(person_s=4.0, server_s=0.5), allowed_by=allowed_by)
+    assert [title for title, seconds in words.stages(details) if seconds == 4.0] == [name]

@@ -237,6 +237,7 @@ async def test_a_profile_of_used_tools_is_given_to_a_client_and_undone_with_it(t
         assert [action.text() for action in menu.actions()] == ["No client yet", "Zed"]
         menu.actions()[1].trigger()
         menu.close()
+        assert "Instead of old" in words(panel)
         button(panel, "Make the profile").click()
         await desk.asked("set_client_profile", "zed", "used")
         await until(lambda: desk.window.sheet is None)

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import CHANGES, SCAN
@@ -19,13 +19,15 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSna
 from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_pane import ClientPane
 from tooltray.ui.clients.client_rows import OtherClients
-from tooltray.ui.clients.client_table import BUTTON, CONTEXT, NAME, NEW, PROFILE, STATE, WIDTHS
+from tooltray.ui.clients.client_table import BUTTON, CONTEXT, NAME, NARROW, NEW, PROFILE, STATE, WIDTHS, ClientDelegate
 from tooltray.ui.clients.clients_page import ClientsPage, ImportBanner
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.kit.destinations import Clients, OpenClient, Profiles
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import PADDING
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
+from tooltray.ui.zoom import px
 
 SHOP = SessionProject("/srv/projects/shop", "shop", "folder")
 FIRST = SessionSnapshot("s1", "claude-code", "2.4", mode="lazy", project=SHOP, activated=("serena",), kind="claude-code")
@@ -105,13 +107,37 @@ async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(
         page = await opened(desk)
         rows = {row[NAME]: row for row in (cells(page.table, number) for number in range(len(page.table.rows)))}
         assert list(rows)[:4] == ["Claude Code", "Zed", "Codex", "Cursor"]
-        assert rows["Claude Code"] == ["Claude Code", "Connected", "3,190", "Everything", ""]
-        assert rows["Cursor"] == ["Cursor", "Set up", "3,190", "coding", "Disconnect"]  # who left is not connected
+        assert rows["Claude Code"] == ["Claude Code", "Connected", "Compact · 3,190", "Everything", ""]
+        assert rows["Cursor"] == ["Cursor", "Set up", "Full · 3,190", "coding", "Disconnect"]  # who left is not connected
         assert rows["Gemini CLI"] == ["Gemini CLI", "Not set up", "", "", "Connect"]
         assert list(rows)[-1] == "Other clients (2)"
         tip = page.table.model().index(0, CONTEXT).data(Qt.ItemDataRole.ToolTipRole)
-        assert tip == "3,190 of 36,650 tokens in its context"
+        assert tip == "3,190 of 36,650 tokens in its context\nClients see one small tool per server; using it loads the rest."
         assert "1 connected" in words(page)
+
+
+async def test_a_row_says_how_its_client_gets_the_tools_also_where_it_has_what_any_other_gets(theme: Theme) -> None:
+    fake = engine(())
+    fake.client_modes = [replace(KINDS[0], mode="", shown_mode="everything"), replace(KINDS[2], shown_mode="search")]
+    async with Desk(fake, theme) as desk:
+        table = (await opened(desk)).table
+        shown = {name: cells(table, place(desk.clients, name))[CONTEXT] for name in ("Claude Code", "Cursor")}
+        assert shown == {"Claude Code": "Full · 3,190", "Cursor": "Search · 3,190"}
+        longest = theme.metrics("body", tabular=True).horizontalAdvance("Compact · 11,987")
+        assert longest <= px(ClientDelegate.bar_words)
+        assert longest <= px(NARROW[CONTEXT] - 2 * PADDING)
+
+
+async def test_the_default_of_all_clients_and_the_size_are_two_choices_that_say_which_is_which(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Cursor")
+        assert choice(shown, "Tool listing").accessibleName() == "Tool listing: Default for all clients"
+        control(desk.clients, "Defaults…").click()
+        await until(lambda: desk.window.context.sheets.panel is not None and not len(desk.tasks))
+        sheet = desk.window.context.sheets.panel
+        names = {each.accessibleName() for each in sheet.findChildren(QAbstractButton)}
+        assert {"As each server is set", "Automatic, by size"} <= names
+        assert "Default for all clients" not in names
 
 
 async def test_bars_compare_what_clients_read_though_servers_of_a_project_make_more_of_all_tools(theme: Theme) -> None:
@@ -180,8 +206,8 @@ async def test_what_a_client_reads_is_one_figure_in_the_list_and_in_its_pane(the
     async with Desk(fake, theme) as desk:
         shown = await pane(desk, "Claude Code")
         cell = desk.clients.table.model().index(place(desk.clients, "Claude Code"), CONTEXT)
-        assert cell.data() == "425"
-        assert cell.data(Qt.ItemDataRole.ToolTipRole) == "425 of 36,650 tokens in its context"
+        assert cell.data() == "Compact · 425"
+        assert cell.data(Qt.ItemDataRole.ToolTipRole).startswith("425 of 36,650 tokens in its context\n")
         assert "425 of 36,650 tokens in its context" in words(shown)
 
 
@@ -198,7 +224,7 @@ async def test_what_a_connected_client_reads_is_what_its_largest_session_lists(t
     fake.get_tool_costs = cost
     async with Desk(fake, theme) as desk:
         shown = await pane(desk, "Claude Code")
-        assert cells(desk.clients.table, place(desk.clients, "Claude Code"))[CONTEXT] == "5,000"
+        assert cells(desk.clients.table, place(desk.clients, "Claude Code"))[CONTEXT] == "Compact · 5,000"
         assert "5,000 of 40,000 tokens in its context" in words(shown)
 
 
@@ -268,7 +294,7 @@ async def test_a_profile_is_chosen_in_the_row_and_the_number_moves_at_once(theme
         desk.engine.sessions = [replace(FIRST, profile="web")]
         choose(row_menu(page, "Claude Code"), "web")
         await desk.asked("set_client_profile", "claude-code", "web")
-        await until(lambda: cells(page.table, 0)[CONTEXT : PROFILE + 1] == ["425", "web"])
+        await until(lambda: cells(page.table, 0)[CONTEXT : PROFILE + 1] == ["Compact · 425", "web"])
         assert page.pane is None  # the click was for the choice
         assert await undo(desk) == "Claude Code gets the profile web"
         assert ("set_client_profile", "claude-code", "") in desk.engine.calls

@@ -111,10 +111,34 @@ async def test_a_profile_is_given_to_one_more_client_when_it_is_saved(theme: The
         assert [action.text() for action in menu.actions()] == ["Give these tools to…", "Zed"]
         menu.actions()[1].trigger()
         menu.close()
-        assert "For Cursor, Zed" in words(panel)
+        await until(lambda: {"For Cursor", "For Zed"} <= {*words(panel).splitlines()})
         assert not [call for call in fake.calls if call[0] == "set_client_profile"]
         control(panel, "Save").click()
         await desk.asked("set_client_profile", "zed", "coding")
+
+
+async def test_a_client_that_was_chosen_says_which_profile_it_loses_and_can_be_taken_off_again(theme: Theme) -> None:
+    fake = engine(CODING)
+    fake.client_modes = [CURSOR, replace(CURSOR, client="zed", title="Zed", profile="")]
+    async with Desk(fake, theme) as desk:
+        panel = await editing(desk, "New profile…")
+        field(panel, "Name").setText("mine")
+        give = next(each for each in panel.findChildren(Choice) if each.accessibleName() == "Give these tools to: Give these tools to…")
+        assert "No client has it" in words(panel)
+        for client in ("cursor", "zed"):
+            give.chosen_changed.emit(client)
+        await until(lambda: "For Cursor, instead of coding\nFor Zed" in words(panel))
+        assert "No client has it" not in words(panel)
+        control(panel, "Do not give it to Cursor").click()
+        await until(lambda: "For Cursor" not in words(panel) and "For Zed" in words(panel))
+        give.click()
+        menu = give.findChild(QMenu)
+        assert [action.text() for action in menu.actions()] == ["Give these tools to…", "Cursor"]
+        menu.close()
+        control(panel, "Save").click()
+        await desk.asked("set_client_profile", "zed", "mine")
+        await until(lambda: desk.window.sheet is None)
+        assert [call[1] for call in fake.calls if call[0] == "set_client_profile"] == ["zed"]
 
 
 async def test_a_profile_is_renamed_for_the_clients_that_have_it(theme: Theme) -> None:

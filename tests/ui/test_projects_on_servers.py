@@ -215,6 +215,10 @@ async def test_the_head_line_names_the_clients_that_get_all_tools_all_the_same(t
         fake.bus.publish(SessionListChanged())
         await until(lambda: f"{head}, as for Claude Code and 1 more" in words(desk.page))
         assert "Listed in full for Claude Code, Qwen." in desk.page.findChild(TokenSummary).toolTip()
+        fake.client_modes[0] = replace(claude, is_seen=True, profile="web")  # it has not all tools
+        fake.bus.publish(SessionListChanged())
+        await until(lambda: f"{head}, as for Qwen" in words(desk.page))
+        assert "Claude Code" not in desk.page.findChild(TokenSummary).toolTip()
 
 
 async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_somebody_looks(theme: Theme) -> None:

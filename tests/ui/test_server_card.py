@@ -23,14 +23,15 @@ from tooltray.ui.approval.permission_words import ToolRow, applies_now
 from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.server_pane.server_tools import ToolTable
+from tooltray.ui.server_pane.server_tools import KIND_WIDTH, LEAST_KIND, ToolTable
 from tooltray.ui.server_words import Action, flaw_words, flaws_in_full, foot, milliseconds, sign, stopped, traffic
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
-from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
+from tooltray.ui.widgets.cell_delegate import CHIP_EDGES, PADDING, TWO_LINES_HEIGHT
 from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.zoom import px
 
 MakeCard = Callable[[ServerSnapshot], ServerCard]
 NOW = datetime(2026, 11, 21, 12, 0)
@@ -476,6 +477,19 @@ def test_tools_that_ask_say_what_applies_now_as_access_does(theme: Theme) -> Non
     by_rule = ToolRow("a", ToolPermission("delete", "write", "default", False, "", call_rules=("delete, where x is 1",)), True)
     table.set_approvals({by_rule.key: by_rule})
     assert cells(table.table, 0)[1] == applies_now(by_rule)[0] == "Asks, except by a rule"
+
+
+def test_the_column_of_kinds_is_as_wide_as_its_widest_word_so_that_names_have_the_rest(theme: Theme) -> None:
+    tools = ToolTable(theme, "a")
+    tools.set_tools([tool("read", "a"), tool("delete", "a", category="write", is_approved=False)])
+    asks = theme.metrics("caption_strong").horizontalAdvance("Asks first")
+    assert asks + px(CHIP_EDGES) < tools.table.columnWidth(1) < asks + px(CHIP_EDGES + 2 * PADDING)
+    by_rule = ToolRow("a", ToolPermission("delete", "write", "default", False, "", call_rules=("delete, where x is 1",)), True)
+    tools.set_approvals({by_rule.key: by_rule})  # its words are longer: they are not cut
+    longer = theme.metrics("caption_strong").horizontalAdvance("Asks, except by a rule")
+    assert longer + px(CHIP_EDGES) <= tools.table.columnWidth(1) <= px(KIND_WIDTH)
+    tools.set_tools([tool("read", "a")])
+    assert tools.table.columnWidth(1) == px(LEAST_KIND)
 
 
 def test_the_pointer_lights_the_whole_row(theme: Theme) -> None:

@@ -174,14 +174,14 @@ def test_the_buttons_of_a_server_that_lacks_a_secret_fit_into_the_narrowest_pane
 async def test_the_last_calls_are_shown_and_lead_to_all_of_them(theme: Theme) -> None:
     journal = [entry(place, tool=f"t{place}") for place in range(1, 8)]
     journal += [entry(8, tool="other", server="b"), entry(9, tool="gone", outcome="error", touched="/srv/a.md")]
-    journal += [entry(10, kind="stop", tool="")]
+    journal += [entry(10, kind="stop", tool=""), entry(11, tool="given_up", outcome="cancelled", duration_s=0.0007)]
     async with Desk(JournalInMemory([server("fs"), server("b")], journal=journal), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         details = desk.open_server("fs")
         await until(lambda: "gone" in drawn(details))
-        for text in ("t7", "t4", "Failed"):
+        for text in ("t7", "t5", "Failed", "Cancelled"):
             assert text in drawn(details)
-        for text in ("t3", "other"):
+        for text in ("t3", "other", "0.7 ms"):
             assert text not in drawn(details)
         ended_at = STARTED_AT + 12
         began_at = ended_at - 2 * 86400

@@ -555,7 +555,9 @@ class Hub(StoredParts):
     followed: FollowedResources = part()
     connections: Connections = part()
     count: Count = made(lambda hub: token_counts.counted)
-    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts", if_compact="views.if_compact")
+    costs: ToolCosting = part(
+        listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts", if_compact="views.if_compact", if_full="views.if_full"
+    )
     live_settings: LiveSettings = part()
     pauses: Pauses = part()
     client_scans: "tooltray.sources.clients.client_edits.ClientScans" = part(known_projects=lambda hub: lambda: _known_projects(hub))

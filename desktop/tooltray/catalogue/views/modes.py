@@ -168,6 +168,11 @@ class Modes:
         names = (server.name for server in self._servers if can_change and self._is_offered(server, state))
         return replace(view, lazy=tuple(names), has_search=self.obeys_changes(state) is not True, reads_results=False)
 
+    def full_view(self, state: SessionState) -> SessionView:
+        """Returns a session's view if its tool listing were full."""
+        steps = bool(self._clients.has_steps(state))
+        return replace(self.view(state), is_search=False, lazy=(), hidden=frozenset(), has_search=False, has_steps=steps)
+
     def _is_offered(self, server: ManagedServer, state: SessionState) -> bool:
         is_there = not server.is_builtin and state.server in (None, server.name) and self._tools.is_offering(server)
         return is_there and self._profiles.includes(state, server.name)

@@ -6,7 +6,7 @@ in the same proportions.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from msgspec import Raw
@@ -44,6 +44,7 @@ class ToolCosting:
         listing: Callable[[SessionState], Awaitable[Raw]],
         sees: Callable[[SessionState, str], bool],
         if_compact: Callable[[SessionState], Awaitable[Compact]],
+        if_full: Callable[[SessionState], Awaitable[Sequence[Raw]]],
         skill_texts: Callable[[SessionState, str], Sequence[str]] = lambda state, server: (),
         count: Count = token_counts.counted,
     ) -> None:
@@ -52,11 +53,12 @@ class ToolCosting:
             listing: the result of `tools/list` for a session.
             sees: whether a server exists for a session.
             if_compact: the tools of a compact tool listing for a session: of each server, and besides.
+            if_full: the hub's own tools of a full tool listing for a session; tools that a shorter one has beside them are no part of it.
             skill_texts: returns the texts about a server's skills that clients with support for skills show their models.
             count: see token_counts.counted; blocks.
         """
         self._tools, self._listing, self._sees, self._skill_texts, self._count = tools, listing, sees, skill_texts, count
-        self._if_compact = if_compact
+        self._if_compact, self._if_full = if_compact, if_full
         self._counts: dict[bytes, int] = {}
         self._lock = asyncio.Lock()
 
@@ -73,7 +75,8 @@ class ToolCosting:
         skills = {f"{key}{n}": text for server, key in keys.items() for n, text in enumerate(self._skill_texts(state, server))}
         counts, tokenizer = await self._counted({**texts, **extra, **skills, **compact, **search})
         of_skills = {server: sum(counts[each] for each in skills if each.startswith(key)) for server, key in keys.items()}
-        servers = await finish_in_thread(self._by_server, published, counts, shown.keys() - extra.keys(), extra)
+        in_full = {load(opened(tool)["name"]) for tool in await self._if_full(state)}
+        servers = await finish_in_thread(self._by_server, published, counts, shown.keys() - extra.keys(), extra, extra.keys() - in_full)
         servers = _with_skills(servers, of_skills)
         servers = tuple(replace(each, compact_tokens=counts.get(COMPACT + each.server)) for each in servers)
         return ToolCosts(
@@ -87,8 +90,14 @@ class ToolCosting:
         )
 
     def _by_server(
-        self, published: Iterable[tuple[str, Route]], counts: Mapping[str, int], shown: Iterable[str], extra: Iterable[str]
+        self,
+        published: Iterable[tuple[str, Route]],
+        counts: Mapping[str, int],
+        shown: Iterable[str],
+        extra: Iterable[str],
+        not_in_full: Collection[str],
     ) -> tuple[ServerCost, ...]:
+        """Returns the costs of each server. `not_in_full`: names in `extra` that a full listing lacks."""
         at_start = set(shown)
         tools: dict[str, list[ToolCost]] = {}
         for name, route in published:
@@ -100,7 +109,9 @@ class ToolCosting:
                 tools.setdefault(HUB, []).append(ToolCost(name, counts[name], True))
             else:
                 more[server] = more.get(server, 0) + counts[name]
-        return tuple(_server_cost(server, tools.get(server, []), more.get(server, 0)) for server in sorted(tools.keys() | more.keys()))
+        return tuple(
+            _server_cost(server, tools.get(server, []), more.get(server, 0), not_in_full) for server in sorted(tools.keys() | more.keys())
+        )
 
     def _owner(self, name: str) -> str:
         """Returns the server that a tool of the hub's about other tools represents; the hub itself for one that represents all."""
@@ -147,14 +158,16 @@ def _keys(texts: Mapping[str, str]) -> dict[str, bytes]:
     return {name: sha256(text.encode("utf-8", "replace")).digest() for name, text in texts.items()}
 
 
-def _server_cost(server: str, tools: Sequence[ToolCost], more: int) -> ServerCost:
+def _server_cost(server: str, tools: Sequence[ToolCost], more: int, not_in_full: Collection[str]) -> ServerCost:
     """Adds up the costs of one server.
 
     Args:
         more: tokens of the tool that represents its tools.
+        not_in_full: names of tools that a full listing lacks.
     """
+    full = sum(tool.tokens for tool in tools if tool.name not in not_in_full)
     shown = sum(tool.tokens for tool in tools if tool.is_shown)
-    return ServerCost(server, sum(tool.tokens for tool in tools), shown + more, tuple(tools))
+    return ServerCost(server, full, shown + more, tuple(tools))
 
 
 def _by_name(listing: Raw) -> dict[str, Raw]:

@@ -235,6 +235,10 @@ class Views:
         servers, others = await self._lists.compact(self._modes.compact_view(state), state)
         return servers, [] if self._modes.view(state).has_search else others
 
+    async def if_full(self, state: SessionState) -> list[Raw]:
+        """Returns the tools of Tooltray's own that a full listing would have for a session beside the tools of servers."""
+        return (await self._lists.compact(self._modes.full_view(state), state))[1]
+
     def room_of(self, state: SessionState) -> int:
         """Returns how many characters a session's client accepts for a name; see SessionView."""
         return self._modes.view(state).room

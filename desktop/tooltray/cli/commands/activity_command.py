@@ -32,7 +32,7 @@ _TITLES = (Phrase("ID"), Phrase("TIME"), Phrase("CLIENT"), Phrase("WHAT"), Phras
 _PARTS = {
     "bridge_s": Phrase("from the AI client to Tooltray"),
     "queue_s": Phrase("in Tooltray"),
-    "person_s": Phrase("your approval"),
+    "person_s": Phrase("your approval or answer"),
     "start_s": Phrase("starting the server"),
     "server_s": Phrase("the server"),
     "back_s": Phrase("back to the AI client"),

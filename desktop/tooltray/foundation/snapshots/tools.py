@@ -38,7 +38,7 @@ class ToolCost(msgspec.Struct, frozen=True):
 
 class ServerCost(msgspec.Struct, frozen=True):
     server: str
-    tokens: int  # of all its tools that are switched on
+    tokens: int  # of all its tools that are switched on, if listed in full: without the tools that find others
     shown_tokens: int  # of what a client gets of it at the start, its activating tool included
     tools: tuple[ToolCost, ...]
     skill_tokens: int = 0  # of the names, descriptions and URIs of its skills, for AI clients that know skills; in none of the above
@@ -49,7 +49,7 @@ class ToolCosts(msgspec.Struct, frozen=True):
     """The cost of tool definitions, in tokens of a model's context: all of them, and the listed ones."""
 
     tokenizer: str  # with which they were counted; "estimate": they could not be counted
-    tokens: int
+    tokens: int  # of a full tool listing
     shown_tokens: int
     servers: tuple[ServerCost, ...]
     client: str = ""  # for whom `shown` counts; empty: for a client that nothing is known of

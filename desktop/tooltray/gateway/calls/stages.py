@@ -101,9 +101,9 @@ class Recording:
         outcome, ended_at = timings.outcome or CANCELLED, timings.answered_at or timings.called_at
         not_server_s = timings.turn_s + (timings.person_s or 0.0)  # whether the user was asked for approval or by the server
         duration_s = max(0.0, ended_at - timings.called_at - not_server_s)
-        if outcome != REFUSED:
-            waits_for_person = (route.server, route.definition.name) in self._own
-            self._stats.add(route.server, None if waits_for_person else duration_s, time.time())
+        is_own, is_sent = (route.server, route.definition.name) in self._own, outcome == OK or timings.server_s is not None
+        if outcome != REFUSED and (is_own or is_sent or outcome != CANCELLED):
+            self._stats.add(route.server, duration_s if is_sent and not is_own else None, time.time())
         payload = (reply.result or reply.error) if reply else NOTHING
         record = MCPToolResponse(
             exchange.head.name,

@@ -19,9 +19,12 @@ GROUPS = {"server": "server", "client": "client", "tool": "server || ' ' || tool
 """What figures are made by, in SQL."""
 BUCKETS = 16  # for each doubling of a duration
 SHORTEST_S = 1e-6
-_COUNTED = """
-SELECT {group} AS part, bucket, count(*), sum(outcome = 'error'), sum(tokens), max(at)
-FROM entries WHERE {where} AND kind = 'call' GROUP BY part, bucket ORDER BY part, bucket
+NEVER_SENT = "(outcome != 'ok' AND server_s IS NULL)"
+"""A call that never reached its server, in SQL: it counts, but its duration is not the server's. Tooltray's own tools have no server_s."""
+UNTIMED = -1  # in the place of such a call's bucket
+_COUNTED = f"""
+SELECT {{group}} AS part, CASE WHEN {NEVER_SENT} THEN {UNTIMED} ELSE bucket END AS timed, count(*), sum(outcome = 'error'), sum(tokens),
+max(at) FROM entries WHERE {{where}} AND kind = 'call' GROUP BY part, timed ORDER BY part, timed
 """
 _USES = """
 SELECT server, tool, client, count(*), sum(outcome = 'error'), max(at) FROM entries WHERE {where} AND kind = 'call'
@@ -41,22 +44,23 @@ def _middle_ms(bucket: int) -> float:
 class _Part(msgspec.Struct):
     """The calls of one group."""
 
-    buckets: list[tuple[int, int]] = []  # and how many calls are in each, the shortest first
+    buckets: list[tuple[int, int]] = []  # and how many calls are in each, the shortest first; without calls that reached no server
     calls: int = 0
     failures: int = 0
     tokens: int = 0
     last_at: float = -math.inf
 
     def add(self, bucket: int, calls: int, failures: int, tokens: int, last_at: float) -> None:
-        self.buckets.append((bucket, calls))
+        if bucket != UNTIMED:
+            self.buckets.append((bucket, calls))
         self.calls, self.failures, self.tokens = self.calls + calls, self.failures + failures, self.tokens + tokens
         self.last_at = max(self.last_at, last_at)
 
-    def percentile_ms(self, of_100: int) -> float:
-        """Returns the time within which so many of 100 calls have ended."""
-        wanted = math.ceil(self.calls * of_100 / 100)
+    def percentile_ms(self, of_100: int) -> float | None:
+        """Returns the time within which so many of 100 calls have ended; None if none has reached a server."""
+        wanted = math.ceil(sum(calls for _, calls in self.buckets) * of_100 / 100)
         ended = accumulate(calls for _, calls in self.buckets)
-        return next(_middle_ms(bucket) for (bucket, _), count in zip(self.buckets, ended, strict=True) if count >= wanted)
+        return next((_middle_ms(bucket) for (bucket, _), count in zip(self.buckets, ended, strict=True) if count >= wanted), None)
 
 
 def _counted(rows: Iterable[Row]) -> dict[int | str, _Part]:
@@ -119,13 +123,17 @@ class PastCalls(msgspec.Struct, frozen=True):
 
 
 def past_calls(database: sqlite3.Connection, where: Where, midnight: float, most_durations: int) -> list[PastCalls]:
-    """Returns the calls of each server, without refused ones. `midnight`: the beginning of today, in unix seconds."""
-    called = where.also("kind = 'call' AND outcome != 'refused'")
+    """Returns the calls of each server, but not refused ones, nor ones cancelled before they reached it.
+
+    Args:
+        midnight: the beginning of today, in unix seconds.
+    """
+    called = where.also(f"kind = 'call' AND outcome != 'refused' AND NOT (outcome = 'cancelled' AND {NEVER_SENT})")
     hours = "SELECT server, CAST(at / 3600 AS INTEGER), count(*), sum(at >= ?) FROM entries WHERE {where} GROUP BY 1, 2"
     by_server: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for server, hour, count, today in database.execute(hours.format(where=called.sql), (midnight, *called.values)):
         by_server[server].append((hour, count, today))
-    last = f"SELECT duration FROM entries WHERE server = ? AND {called.sql} ORDER BY entries.id DESC LIMIT ?"
+    last = f"SELECT duration FROM entries WHERE server = ? AND {called.sql} AND NOT {NEVER_SENT} ORDER BY entries.id DESC LIMIT ?"
     names = _all_names(database)
     return [
         PastCalls(

@@ -28,7 +28,7 @@ class CallStats:
         """Counts a call that has ended.
 
         Args:
-            duration_s: how long it took; None if it waited for the user, because that is not the server's time.
+            duration_s: how long it took; None if that is not the server's time: it waited for the user, or never reached it.
             now: unix seconds at its end.
         """
         calls = self._servers.get(server)

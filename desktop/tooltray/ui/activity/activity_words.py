@@ -13,7 +13,6 @@ from tooltray.foundation.snapshots.activity import (
     ActivityEntry,
     ActivityFilter,
     ActivityRow,
-    ActivityTimes,
     CallNow,
     cut_from,
 )
@@ -236,9 +235,12 @@ def allowed_by(details: ActivityDetails) -> str:
     return say(ALLOWED_BY.get(details.allowed_by, details.allowed_by))
 
 
-def stages(times: ActivityTimes) -> list[tuple[str, float | None]]:
-    """Returns where the time of a call went, in order, in seconds; an approval and a start only where the call had one."""
-    waited = [(tr("Your approval"), times.person_s), (tr("Server starts"), times.start_s)]
+def stages(details: ActivityDetails) -> list[tuple[str, float | None]]:
+    """Returns where the time of a call went, in order, in seconds; an approval or answer of the user, and a start, only where the call had
+    one. A call that ran without asking waited for the user's answer to a question of its server.
+    """
+    times, is_answer = details.times, details.allowed_by in ("rules", "grant", "try")
+    waited = [(tr("Your answer") if is_answer else tr("Your approval"), times.person_s), (tr("Server starts"), times.start_s)]
     return [
         (tr("Client"), times.bridge_s),
         ("Tooltray", times.queue_s),

@@ -155,7 +155,7 @@ class EntryDetails(DetailsPane):
         return box
 
     def _waterfall(self) -> QWidget:
-        found = stages(self.shown.times)
+        found = stages(self.shown)
         longest = max((seconds for _, seconds in found if seconds is not None), default=0.0)
         shown = [
             Stage(name, seconds, _spent(seconds), seconds == longest and seconds is not None and seconds > 0) for name, seconds in found

@@ -14,8 +14,8 @@ from tooltray.ui.clients.client_words import (
     OWN,
     RULES,
     client_title,
+    default_mode_options,
     guard_choices,
-    mode_options,
     mode_text,
     reason,
     rule_choices,
@@ -187,7 +187,7 @@ class DefaultsSheet(SheetView):
         super().__init__(view.context, tr("Defaults for all clients"), WIDTH)
         theme = view.context.theme
         self.body.addWidget(Label(theme, tr("Tool listing"), "heading"))
-        self._modes = OptionList(theme, mode_options(), name=tr("Tool listing"), may_be_empty=False)
+        self._modes = OptionList(theme, default_mode_options(), name=tr("Tool listing"), may_be_empty=False)
         self._modes.changed.connect(self._on_mode)
         self.body.addWidget(self._modes)
         self._text = Label(theme, "", "caption", "muted", wrap=True)
@@ -205,7 +205,7 @@ class DefaultsSheet(SheetView):
 
     def _show(self, kind: ClientModeSnapshot) -> None:
         self._modes.set_chosen([kind.mode])
-        self._text.setText(reason(kind) or mode_text(kind.mode))
+        self._text.setText(reason(kind) or (mode_text(kind.mode) if kind.mode else ""))
 
     def _on_mode(self) -> None:
         self.run(self.hub.views.set_client_mode("", self._modes.chosen[0]), then=self.read)

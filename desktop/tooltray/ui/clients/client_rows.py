@@ -24,6 +24,7 @@ class ClientRow(msgspec.Struct, frozen=True):
         found: what the scan found; None: not a client that Tooltray knows on this computer.
         sessions: the open ones.
         tokens: of the definitions in its context; None: not known, or it does not use Tooltray.
+        mode: how tools are listed to it: "everything", "lazy" or "search"; empty with `tokens` not known.
         whole: the tokens of all tools of all servers.
         most: the largest number of tokens of all rows; so that their bars compare them.
     """
@@ -34,6 +35,7 @@ class ClientRow(msgspec.Struct, frozen=True):
     found: AiClient | None = None
     sessions: tuple[SessionSnapshot, ...] = ()
     tokens: int | None = None
+    mode: str = ""
     whole: int = 0
     most: int = 1
 

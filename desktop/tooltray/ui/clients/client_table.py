@@ -47,7 +47,7 @@ class ClientTable(Table):
         columns = [
             Column(tr("Client"), lambda row: _others(row) if isinstance(row, OtherClients) else row.name, Kind.TEXT),
             Column(tr("State"), _of_client(said.state_look, NO_LOOK), Kind.STATE, WIDTHS[STATE], _of_client(said.state_tip, "")),
-            Column(tr("Context (tokens)"), _of_client(_bar, NO_BAR), Kind.BAR, WIDTHS[CONTEXT], _of_client(said.context_text, "")),
+            Column(tr("Context (tokens)"), _of_client(_bar, NO_BAR), Kind.BAR, WIDTHS[CONTEXT], _of_client(said.context_tip, "")),
             Column(tr("Tools (profile)"), _of_client(_profile, ""), Kind.QUIET, WIDTHS[PROFILE], _of_client(_profile_tip, "")),
             Column("", _of_client(said.button_word, ""), Kind.BUTTON, WIDTHS[BUTTON]),
         ]
@@ -143,6 +143,8 @@ class ClientTable(Table):
 class ClientDelegate(CellDelegate):
     """The painter of the table: a tile before each name, and an arrow where there is a choice."""
 
+    bar_words = 120
+
     def __init__(self, theme: Theme, table: ClientTable, columns: Sequence[Column]) -> None:
         super().__init__(theme, columns, table, PAGE_INSET, theme.size("row"))
         self._table = table
@@ -193,7 +195,10 @@ def _others(row: OtherClients) -> str:
 
 
 def _bar(row: ClientRow) -> tuple[float, str, str]:
-    return NO_BAR if row.tokens is None else (row.tokens / row.most, "chart.p50", f"{row.tokens:,}")
+    if row.tokens is None:
+        return NO_BAR
+    count = f"{row.tokens:,}"
+    return row.tokens / row.most, "chart.p50", f"{said.mode_name(row.mode)} · {count}" if row.mode else count
 
 
 def _profile(row: ClientRow) -> str:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tooltray.ui.clients.client_rows import ClientRow
 
 MODES = {
-    "": (Phrase("Default"), Phrase("Uses the default of all clients; without one, lazy servers show one small tool.")),
-    "automatic": (Phrase("Automatic"), Phrase("All at once if that fits the client, else what it can deal with.")),
+    "": (Phrase("Default for all clients"), Phrase("As chosen in Defaults….")),
+    "automatic": (Phrase("Automatic, by size"), Phrase("All at once if that fits the client, else what it can deal with.")),
     "everything": (Phrase("Full"), Phrase("The client lists every tool, including those of lazy servers.")),
     "lazy": (Phrase("Compact"), Phrase("Clients see one small tool per server; using it loads the rest.")),
     "search": (Phrase("Search"), Phrase("The client lists two tools: one finds tools, the other calls them.")),
@@ -40,8 +40,13 @@ GUARDS: Mapping[str, bool | None] = {"": None, "on": True, "off": False}
 
 
 def mode_options() -> list[tuple[str, str]]:
-    """Returns the ways to list tools, with their names."""
+    """Returns the ways to list tools to one client, with their names."""
     return [(mode, mode_name(mode)) for mode in MODES]
+
+
+def default_mode_options() -> list[tuple[str, str]]:
+    """Returns the ways to list tools to all clients, with their names."""
+    return [("", tr("As each server is set")), *mode_options()[1:]]
 
 
 def mode_name(mode: str) -> str:
@@ -189,6 +194,11 @@ def context_text(row: "ClientRow") -> str:
         return ""
     cost = tokens(row.tokens, row.whole)
     return tr("{tokens} in its context", tokens=cost) if row.tokens or not row.whole else cost
+
+
+def context_tip(row: "ClientRow") -> str:
+    """Returns what definitions cost in a client's context, and how its tools are listed; empty if not known."""
+    return "\n".join(filter(None, (context_text(row), mode_text(row.mode) if row.mode else "")))
 
 
 def presence(client: AiClient) -> str:

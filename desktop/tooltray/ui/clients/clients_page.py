@@ -231,10 +231,11 @@ class ClientsPage(Page):
 
     def _with_tokens(self, row: ClientRow) -> ClientRow:
         """Returns a row with the cost of what its sessions list; of several, the one that lists most."""
-        known = [self._tokens[group] for group in row.groups if group in self._tokens]
+        default = next((kind.shown_mode for kind in self._kinds if not kind.client), "")
+        known = [(*self._tokens[group], group[0] or default) for group in row.groups if group in self._tokens]
         _, whole = self._tokens.get(ANYONE, (0, 0))  # of any other, servers may be left out
-        shown, its_whole = max(known, default=(None, 0))
-        return replace(row, tokens=shown, whole=max(whole, its_whole))
+        shown, its_whole, mode = max(known, default=(None, 0, ""))
+        return replace(row, tokens=shown, mode=mode, whole=max(whole, its_whole))
 
     def _draw_pane(self) -> None:
         if self._wanted and (row := find_row(self.rows, self._wanted)) is not None:

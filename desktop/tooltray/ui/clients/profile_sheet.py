@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -17,7 +18,7 @@ from tooltray.ui.kit.setting_form import value_at
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.widgets import choice as widgets
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import SearchField
@@ -57,9 +58,10 @@ class ProfileSheet(SheetView):
         theme, servers, self._page = page.context.theme, page.context.servers.servers, page
         self._profile = edited = None if is_copy else profile
         self._names = names  # of the clients that can get it
+        self._before = {row.kind.client: row.kind.profile for row in page.rows if row.kind is not None}  # their profiles
         self._has_it = [row.kind.client for row in page.rows if edited and row.kind and row.kind.profile == edited.name]
         self._gets_it = [client] if client and client not in self._has_it else []
-        self._unfolds = bool(client)
+        self._own = client  # it keeps the profile, which is made for it
         self._choice = profile_choice(profile, servers)
         self._descriptions = {server.name: server.description for server in servers}
         self._opened: set[str] = set(profile.tools) if profile is not None else set()
@@ -85,7 +87,7 @@ class ProfileSheet(SheetView):
     async def read_tools(self) -> None:
         """Reads the tools of all servers; until then servers can only be ticked as a whole."""
         self._choice.list_tools(await self.hub.tools.get_tools())
-        if self._unfolds and sum(map(len, self._choice.tools.values())) <= MOST_UNFOLDED:
+        if self._own and sum(map(len, self._choice.tools.values())) <= MOST_UNFOLDED:
             self._opened |= self._choice.tools.keys() - self._choice.own
         self._draw()
 
@@ -132,14 +134,17 @@ class ProfileSheet(SheetView):
         self.body.addWidget(box, 1)
 
     def _add_clients(self) -> None:
-        """Adds which clients have the profile, and the choice that gives it to one more."""
-        line = row(spacing=12)
+        """Adds which clients have the profile, which get it, and the choice that gives it to one more."""
+        line, names = row(spacing=12), column(spacing=2)
         self._clients = ElidedLabel(self._theme, "", "body", "secondary")
+        names.addWidget(self._clients)
+        self._given = column(spacing=2)
+        names.addLayout(self._given)
         self._give = widgets.Choice(self._theme, [("", "")], name=tr("Give these tools to"))
         self._give.setFixedWidth(px(CHOICE_WIDTH))
         self._give.chosen_changed.connect(self._on_give)
-        line.addWidget(self._clients, 1)
-        line.addWidget(self._give)
+        line.addLayout(names, 1)
+        line.addWidget(self._give, 0, Qt.AlignmentFlag.AlignTop)
         self.body.addLayout(line)
 
     def _add_buttons(self) -> None:
@@ -163,12 +168,31 @@ class ProfileSheet(SheetView):
         self._table.set_rows(choices(self._choice, self._opened, words, self._descriptions))
         self._table.viewport().update()  # a server's count has changed with a tool of it
         self._scope.choose(ALL if self._choice.takes_all else THESE)
-        clients = [*self._has_it, *self._gets_it]
-        names = ", ".join(self._names.get(client, client) for client in clients)
+        self._draw_clients()
+
+    def _draw_clients(self) -> None:
+        names = ", ".join(self._names.get(client, client) for client in self._has_it)
         self._clients.set_text(tr("For {clients}", clients=names) if names else tr("No client has it"))
-        others = [(client, name) for client, name in self._names.items() if client not in clients]
+        self._clients.setVisible(bool(self._has_it or not self._gets_it))
+        clear(self._given)
+        for client in self._gets_it:
+            self._given.addWidget(self._given_to(client))
+        others = [(client, name) for client, name in self._names.items() if client not in (*self._has_it, *self._gets_it)]
         self._give.set_options([("", tr("Give these tools to…")), *others])
         self._give.choose("")
+
+    def _given_to(self, client: str) -> QWidget:
+        """Returns the line of a client that gets the profile: which one it replaces, and a button that takes it off again."""
+        widget, name, before = QWidget(), self._names[client], self._before[client]
+        line = row(widget, spacing=8)
+        words = tr("For {clients}, instead of {profile}", clients=name, profile=before) if before else tr("For {clients}", clients=name)
+        line.addWidget(ElidedLabel(self._theme, words, "body", "warning" if before else "secondary", hugs=True))
+        if client != self._own:
+            remove = IconButton(self._theme, "x", tr("Do not give it to {client}", client=name), small=True)
+            remove.clicked.connect(partial(self._on_take, client))
+            line.addWidget(remove)
+        line.addStretch(1)
+        return widget
 
     def _on_name(self) -> None:
         name = self._name_now
@@ -183,7 +207,12 @@ class ProfileSheet(SheetView):
 
     def _on_give(self, client: str) -> None:
         self._gets_it.append(client)
-        self._draw()
+        self._draw_clients()
+
+    def _on_take(self, client: str) -> None:
+        self._gets_it.remove(client)
+        self._draw_clients()
+        self._give.setFocus()
 
     def _on_switched(self, choice: Choice, on: bool) -> None:
         if choice.tool:

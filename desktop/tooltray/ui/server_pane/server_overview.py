@@ -111,7 +111,7 @@ class LastCalls(QWidget, View):
     def _add(self, place: int, shown: ActivityRow) -> None:
         entry, look = shown.entry, outcome_look(shown.entry)
         name = subject(entry) if shown.count < 2 else tr("{name}, {count} times", name=subject(entry), count=f"{shown.count:,}")
-        end = look.word if look.tone in TONES else took(entry.duration_s) if entry.duration_s else ""
+        end = look.word if entry.outcome != "ok" else took(entry.duration_s) if entry.duration_s else ""
         target = ElidedLabel(self._theme, touched(entry), "caption", "muted", mode=Qt.TextElideMode.ElideLeft)
         for column_, label in enumerate(
             (

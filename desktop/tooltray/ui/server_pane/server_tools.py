@@ -25,7 +25,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
+from tooltray.ui.widgets.cell_delegate import CHIP_EDGES, PADDING, TWO_LINES_HEIGHT
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
@@ -35,7 +35,8 @@ from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
-KIND_WIDTH = 156  # px
+KIND = 1  # the column
+KIND_WIDTH, LEAST_KIND = 156, 64  # px: of the longest words, which is also the most; and of a column with short ones
 TAB_INSET = 11  # px of a tab: its word keeps to the pane's margin
 
 
@@ -62,6 +63,7 @@ class ToolTable(QWidget):
 
     def __init__(self, theme: Theme, server: str) -> None:
         super().__init__()
+        self._theme = theme
         self._tools: tuple[ToolSnapshot, ...] | None = None
         self._approvals: Mapping[tuple[str, str], ToolRow] = {}
         self._limit = FIRST_ROWS
@@ -91,15 +93,22 @@ class ToolTable(QWidget):
     def set_approvals(self, approvals: Mapping[tuple[str, str], ToolRow]) -> None:
         """Shows what applies to calls of each tool now."""
         self._approvals = approvals
+        self._fit_kind()
         self._table.viewport().update()
 
-    def _columns(self) -> list[Column]:
-        def kind(tool: ToolSnapshot) -> tuple[str, str]:
-            return _category(tool, self._approvals.get((tool.server, tool.original_name)))
+    def _fit_kind(self) -> None:
+        """Makes the column of kinds as wide as its widest word, so that names have the rest."""
+        metrics = self._theme.metrics("caption_strong")
+        widest = max((metrics.horizontalAdvance(self._kind(tool)[0]) for tool in self._table.rows), default=0)
+        self._table.setColumnWidth(KIND, min(px(KIND_WIDTH), max(px(LEAST_KIND), widest + px(CHIP_EDGES) + px(PADDING))))
 
+    def _kind(self, tool: ToolSnapshot) -> tuple[str, str]:
+        return _category(tool, self._approvals.get((tool.server, tool.original_name)))
+
+    def _columns(self) -> list[Column]:
         return [
             Column(tr("Tool"), lambda tool: (tool.original_name, " ".join(tool.description.split())), Kind.TWO_LINES, 0, _tip),
-            Column(tr("Kind"), kind, Kind.CHIP, KIND_WIDTH),
+            Column(tr("Kind"), self._kind, Kind.CHIP, KIND_WIDTH),
             Column(tr("On"), lambda tool: tool.is_enabled, Kind.SWITCH, 60),
         ]
 
@@ -107,6 +116,7 @@ class ToolTable(QWidget):
         tools = self._tools or ()
         shown = len(tools) if len(tools) <= self._limit + FEW_MORE else self._limit
         self._table.set_rows(tools[:shown])
+        self._fit_kind()
         self._table.fit_height()
         self._table.setVisible(bool(tools))
         self._note.setText(tr("This server has not listed any tool yet."))

@@ -42,7 +42,8 @@ class TokenSummary(QWidget):
     def set_listings(self, listings: Sequence[ClientModeSnapshot]) -> None:
         """Sets how tools are listed to clients, by default and to those that were connected."""
         self._listing = next((each for each in listings if not each.client), None)
-        self._in_full = sorted({each.title for each in listings if each.client and each.is_seen and each.shown_mode == "everything"})
+        known = [each for each in listings if each.client and each.is_seen and not each.profile]  # a profile leaves tools out
+        self._in_full = sorted({each.title for each in known if each.shown_mode == "everything"})
         self._draw()
 
     def show_costs(self, costs: ToolCosts, servers: Sequence[ServerSnapshot]) -> None:

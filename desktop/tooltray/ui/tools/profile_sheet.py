@@ -46,7 +46,11 @@ class ProfileSheet(SheetView):
         self.body.addWidget(self._name)
         self.body.addWidget(Label(theme, tr("Give these tools to"), "label"))
         self._client = Choice(theme, [("", tr("No client yet"))], name=tr("Give these tools to"))
+        self._client.chosen_changed.connect(self._draw)
         self.body.addWidget(self._client)
+        self._instead = Label(theme, "", "caption", "warning", wrap=True)
+        self._instead.hide()
+        self.body.addWidget(self._instead)
         self.add_button(tr("Cancel"), self.leave)
         self._save = self.add_button(tr("Make the profile"), self._on_save, "primary")
         self.set_first_focus(self._name)
@@ -65,6 +69,9 @@ class ProfileSheet(SheetView):
 
     def _draw(self) -> None:
         self._save.setEnabled(bool(self._name.text().strip()))
+        before = self._before.get(self._client.chosen, "")
+        self._instead.setText(tr("Instead of {profile}", profile=before) if before else "")
+        self._instead.setVisible(bool(before))
 
     def _on_save(self) -> None:
         if self._save.isEnabled():

@@ -24,7 +24,7 @@ SELECTED_CHIP = "surface"  # the fill of chips in a selected row
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
 CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
 CHIP_EDGES = 16  # of a chip's width, left and right of its word
-BAR_WORDS = 84  # room for a bar's number
+BAR_WORDS, LEAST_BAR = 84, 16  # px: the room for a bar's words, and the shortest bar that is drawn
 HEADING_LINE, HEADING_COUNT = 28, 60  # px: of a heading's words, which stand low in their row; and what its number needs
 FOCUS_BAR = 2  # height of the line below the current row of a table that has the keyboard
 
@@ -80,6 +80,14 @@ def draw_on_line(painter: QPainter, cell: QRectF, text: str, metrics: QFontMetri
 
 
 class CellDelegate(QStyledItemDelegate):
+    """The painter of a table's cells.
+
+    Attributes:
+        bar_words: px for the words of a bar.
+    """
+
+    bar_words = BAR_WORDS
+
     def __init__(self, theme: Theme, columns: Sequence[Column], table: RowHover, inset: int, row_height: int) -> None:
         """Args:
         table: the table that it paints; kept.
@@ -167,7 +175,8 @@ class CellDelegate(QStyledItemDelegate):
                     self._text(painter, cell, word, "caption", "text.muted")
             case Kind.BAR:
                 share, tone, word = value
-                self._bar(painter, QRectF(cell.left(), middle - px(2.5), cell.width() - px(BAR_WORDS), px(5)), share, tone)
+                if (width := cell.width() - px(self.bar_words)) >= px(LEAST_BAR):
+                    self._bar(painter, QRectF(cell.left(), middle - px(2.5), width, px(5)), share, tone)
                 self._text(painter, cell, word, "body", "text.primary" if share else "text.muted", right=True)
             case Kind.STATE:
                 shape = QRectF(cell.left(), middle - px(7), px(14), px(14))

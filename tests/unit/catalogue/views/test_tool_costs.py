@@ -39,8 +39,11 @@ def costing(parts: HubParts, count: Any, listing: Any = None) -> ToolCosting:
     async def none(state: SessionState) -> tuple[dict[str, Raw], list[Raw]]:
         return {}, []
 
+    async def no_tools(state: SessionState) -> list[Raw]:
+        return []
+
     at_start = listing or parts.views.at_start
-    return ToolCosting(tools=parts.tools, listing=at_start, sees=parts.visibility.sees, if_compact=none, count=count)
+    return ToolCosting(tools=parts.tools, listing=at_start, sees=parts.visibility.sees, if_compact=none, if_full=no_tools, count=count)
 
 
 def server(costs: ToolCosts, name: str) -> ServerCost:
@@ -78,8 +81,8 @@ async def test_a_lazy_server_costs_at_the_start_what_its_one_tool_costs(tmp_path
         assert server(costs, "b").shown_tokens == 3
         hub = server(costs, "hub")  # what finds and calls tools
         assert [(tool.name, tool.is_shown) for tool in hub.tools] == [(name, True) for name in SEARCH]
-        assert hub.tokens == hub.shown_tokens > 0
-        assert costs.tokens == 9 + hub.tokens
+        assert (hub.tokens, costs.tokens) == (0, 9)  # a full listing lacks them
+        assert hub.shown_tokens == sum(tool.tokens for tool in hub.tools) > 0
 
 
 async def test_what_a_compact_listing_would_save_is_what_it_saves(tmp_path: Path) -> None:
@@ -116,6 +119,21 @@ async def test_each_kind_of_client_has_its_own_start(tmp_path: Path) -> None:
         codex, other = [await parts.presenter.get_tool_costs(client) for client in ("codex", "other")]
 
         assert (codex.client, server(codex, "a").shown_tokens, server(other, "a").shown_tokens) == ("codex", 0, 6)
+
+
+async def test_a_full_listing_costs_the_same_whoever_asks(tmp_path: Path) -> None:
+    """Tools that Tooltray lists only where others are hidden are no part of it; those that it lists in any case are."""
+    clients = {"claude-code": {"mode": "everything"}, "stepper": {"mode": "everything", "steps": True}, "stepping": {"steps": True}}
+    options = world() | {"settings": {"publish": {"mode": "search", "clients": clients}}}
+    async with hub_parts(tmp_path, **options) as parts:
+        await run(parts)
+        claude, other, stepper, stepping = [
+            await parts.presenter.get_tool_costs(client) for client in ("claude-code", None, "stepper", "stepping")
+        ]
+
+        assert claude.shown_tokens == claude.tokens == other.tokens == 9
+        assert 0 < server(other, "hub").shown_tokens == other.shown_tokens
+        assert stepper.shown_tokens == stepper.tokens == stepping.tokens > 9
 
 
 async def test_a_session_costs_what_it_sees_now(tmp_path: Path) -> None:

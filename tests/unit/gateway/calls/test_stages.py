@@ -175,6 +175,28 @@ async def test_the_journal_hears_from_which_size_a_result_was_cut(cut_from: int,
     assert [each.reason for each in found] == [reason]
 
 
+@pytest.mark.parametrize(
+    ("outcome", "server_s", "counted"),
+    [
+        ("ok", 0.1, ["timed"]),
+        ("error", 0.1, ["timed"]),
+        ("error", None, ["untimed"]),  # the server did not start
+        ("cancelled", 0.1, ["timed"]),
+        ("cancelled", None, []),  # while its approval was pending
+        ("refused", None, []),
+    ],
+)
+async def test_a_call_that_never_reached_its_server_does_not_count_in_the_times_of_it(
+    outcome: str, server_s: float | None, counted: list[str]
+) -> None:
+    exchange, found = exchange_of(Envelope(method="tools/call", params=dump({})), Client()), list[str]()
+    exchange.timings.outcome, exchange.timings.server_s = outcome, server_s
+    stats = SimpleNamespace(add=lambda server, duration_s, now: found.append("untimed" if duration_s is None else "timed"))
+    recording = Recording(stats=stats, own={}, under_way=SimpleNamespace(calls={}), bus=EventBus())  # type: ignore[arg-type]
+    await recording.bind(terms(), rest)(exchange)
+    assert found == counted
+
+
 def test_a_stage_that_has_nothing_to_do_is_not_passed() -> None:
     idle: Any = SimpleNamespace(is_on=False)
     for of_call in (terms(), terms(shows_views=True), terms(has_view=True)):

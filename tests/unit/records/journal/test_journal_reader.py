@@ -112,7 +112,7 @@ def test_sessions_of_earlier_hubs_are_others(path: Path) -> None:
 
 def test_the_last_day_is_divided_into_equal_stretches(path: Path) -> None:
     hours = (0.5, 1.5, 23.5, 23.6, 24.5)
-    calls = [entry(at=NOW - 3600 * hour, duration=hour, outcome="refused" if hour > 23 else "ok") for hour in hours]
+    calls = [entry(at=NOW - 3600 * hour, duration=hour, outcome="cancelled" if hour > 23 else "ok", server_s=hour) for hour in hours]
     with journal_of(path, *calls, entry(kind="start", at=NOW - 10), clock=lambda: NOW) as reader:
         points = reader.series(ALL, 24)
         assert [(point.at, point.calls, point.failures) for point in points[:2]] == [(NOW - 86_400, 2, 0), (NOW - 82_800, 0, 0)]
@@ -127,7 +127,7 @@ def test_the_last_day_is_divided_into_equal_stretches(path: Path) -> None:
 def test_figures_use_and_choices(path: Path) -> None:
     entries = [
         entry(duration=1.0),
-        entry(client="", outcome="error", at=NOW + 1),
+        entry(client="", outcome="error", server_s=0.25, at=NOW + 1),
         entry(server="web", tool="get", project="/p", outcome="refused"),
         entry(kind="stop"),
     ]
@@ -154,11 +154,15 @@ def test_calls_of_before_are_counted_by_the_hour(path: Path) -> None:
         entry(at=start - 10, duration=1.0),
         entry(at=start + 1, duration=2.0),
         entry(at=start + 2, outcome="refused"),
+        entry(at=start + 3, outcome="cancelled", duration=0.0007),  # before it reached the server
+        entry(at=start + 4, outcome="cancelled", duration=4.0, server_s=4.0),
+        entry(at=start + 5, outcome="error", duration=0.1),  # the server did not start
         entry(at=start + 99),
     ]
     with journal_of(path, *calls) as reader:
         [past] = reader.past_calls(start - 100, start + 99, start, 5)
-    assert (past.server, past.by_hour, past.today, past.durations) == ("files", {start // 3600 - 1: 1, start // 3600: 1}, 1, (1.0, 2.0))
+    assert (past.server, past.by_hour, past.today) == ("files", {start // 3600 - 1: 1, start // 3600: 3}, 3)
+    assert past.durations == (1.0, 2.0, 4.0)
 
 
 def test_how_much_there_is(path: Path) -> None:
