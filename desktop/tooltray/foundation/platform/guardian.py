@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from time import monotonic
+from time import monotonic, sleep
 
 if sys.platform == "darwin":
     from tooltray.foundation.platform import guardian_macos as platform
@@ -122,6 +122,8 @@ def _be_app(work: Callable[[], int], lock: StrPath | None, files: Sequence[StrPa
         os.close(writing)
         _let_go_of_pipes()
         if not os.read(reading, 1):
+            while os.getppid() == app:  # its end closes the pipe first, and lets go of the lock later
+                sleep(LOOK_EVERY_S)
             _tidy(lock, files)
             _end_remaining(app, platform.tie())
         os._exit(0)

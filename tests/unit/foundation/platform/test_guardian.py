@@ -556,6 +556,26 @@ def test_on_macos_nothing_outlives_an_app(guarded: Callable[..., Guarded], files
     assert not files.json.exists()
 
 
+def test_on_macos_files_are_removed_only_once_the_app_has_let_go_of_them(guarded: Callable[..., Guarded], files: Files) -> None:
+    of_guardian = "int(each) > 2 and 'pipe:' in os.path.realpath('/proc/self/fd/' + each)"
+    program = guarded(
+        f"""
+        {files.hold.strip()}
+        [os.close(int(each)) for each in os.listdir("/proc/self/fd") if {of_guardian}]
+        say(closed=True)
+        {WAIT}
+        """,
+        before=OPENED,
+        files=f"{files.arguments}, is_app=True",
+    )
+    program.told()
+    program.told()
+    program.process.kill()
+    assert program.end() == -signal.SIGKILL
+    wait_for(lambda: not program.left() and not files.json.exists())
+    assert not files.json.exists()
+
+
 def test_on_macos_a_replaced_app_becomes_the_new_one_which_its_guardian_leaves_alone(guarded: Callable[..., Guarded]) -> None:
     told = "import os, sys; print(os.getpid(), os.waitstatus_to_exitcode(os.wait()[1]))"  # its only child is the guardian
     program = guarded(f"return {REPLACED}", before=OPENED, files=f", is_app=True, successor=[sys.executable, '-c', {told!r}]")
