@@ -230,6 +230,8 @@ class ActivityList(QWidget, View):
         if not self.table.activity.is_known:
             return ""
         is_narrowed = OUTCOMES[self.tab] or self._filter != ActivityFilter()
+        if self._filter.text:
+            return tr("Nothing matches. Arguments and results are not searched.")
         return tr("Nothing matches.") if is_narrowed else tr("No activity yet. Calls from AI clients appear here.")
 
     def _on_fell_behind(self) -> None:
