@@ -29,6 +29,7 @@ from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.card_grid import CardGrid
 from tooltray.ui.widgets.cell_delegate import CHIP_EDGES, PADDING, TWO_LINES_HEIGHT
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.zoom import px
@@ -251,20 +252,29 @@ def test_the_tile_shows_the_server_s_own_sign_or_one_that_fits(snapshot: ServerS
 @pytest.mark.parametrize("state", ServerState)
 def test_a_card_is_equally_high_in_every_state(make_card: MakeCard, wishes: ServerWishes, state: ServerState) -> None:
     card = make_card(server("a", state, problem=PROBLEM))
-    assert card.height() == HEIGHT
-    assert card.minimumHeight() == card.maximumHeight() == HEIGHT
+    assert card.layout().minimumSize().height() <= card.minimumHeight() == HEIGHT
 
 
 def test_what_is_wrong_has_two_lines_and_all_of_it_is_in_the_tooltip(make_card: MakeCard, theme: Theme) -> None:
     long = "Looked in " + ", ".join(f"/usr/local/lib/node-{number}/bin" for number in range(20))
     card = make_card(server("a", ServerState.ERROR, problem=Problem("command not found", long)))
     card.grab()
-    assert card.height() == HEIGHT + theme.line("caption")
+    assert card.minimumHeight() == HEIGHT + theme.line("caption")
     detail = next(each for each in card.findChildren(QLabel) if "Looked in" in each.text())
     assert len(detail.text().split("\n")) == 2
     assert "node-19" in "".join(detail.toolTip().split())
+    grid, other = CardGrid("servers"), make_card(server("b"))
+    grid.set_cards([card, other])
+    grid.resize(1000, 400)
+    grid.show()
+    assert card.height() == other.height() == card.minimumHeight()
     card.set_server(server("a"))
-    assert card.height() == HEIGHT
+    assert card.minimumHeight() == HEIGHT
+    grid.set_cards([])
+    for each in (card, other):
+        each.setParent(None)
+    grid.close()
+    grid.deleteLater()
 
 
 def test_a_card_changes_its_words_with_its_server(make_card: MakeCard, wishes: ServerWishes) -> None:

@@ -64,7 +64,7 @@ class CallsTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
         theme = self._theme = context.theme
-        self.search = SearchField(theme, tr("Search tools, clients, targets"))
+        self.search = SearchField(theme, tr("Search tools and targets"))
         self.search.textChanged.connect(self._on_text)
         self.search.returnPressed.connect(self._focus_list)
         self._menu_button = IconButton(theme, "more", tr("More for activity"))

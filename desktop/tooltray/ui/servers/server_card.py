@@ -124,7 +124,8 @@ class ServerCard(GridCard):
         body.addLayout(self._title_row())
         body.addSpacing(px(8))
         body.addWidget(self._foot_row())
-        self.setFixedHeight(px(HEIGHT))
+        body.addStretch(1)
+        self.setMinimumHeight(px(HEIGHT))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._draw()
 
@@ -335,7 +336,7 @@ class ServerCard(GridCard):
         """Makes room for what is wrong, where it needs more than one line."""
         more = (count - 1) * self._theme.line("caption")
         self._foot.setFixedHeight(px(FOOT_HEIGHT) + more)
-        self.setFixedHeight(px(HEIGHT) + more)
+        self.setMinimumHeight(px(HEIGHT) + more)
 
     def _on_switch(self, on: bool) -> None:
         self._wanted, self._refusal = on, None

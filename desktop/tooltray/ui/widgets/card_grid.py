@@ -110,7 +110,7 @@ class CardGrid(PageScroll):
             self._grid.setRowStretch(line, 0)
         line = column = 0
         for card in self._cards:
-            self._grid.addWidget(card, line, column, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(card, line, column)  # as high as the highest of its line
             card.show()
             column += 1
             if column >= self._columns:
