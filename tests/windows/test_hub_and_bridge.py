@@ -137,10 +137,13 @@ def test_clients_over_http_are_served_and_asked_for_a_token(world: World) -> Non
     world.add_echo()
     client = world.client().start()
     world.run("http", "on")
-    address = json.loads((world.home / "run" / "hub.json").read_bytes())["http"]
 
+    def address() -> str | None:
+        return json.loads((world.home / "run" / "hub.json").read_bytes())["http"]  # type: ignore[no-any-return]
+
+    world.until("the hub's record has the address", lambda: address() is not None)
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(f"{address}/mcp", data=b"{}", timeout=20)
+        urllib.request.urlopen(f"{address()}/mcp", data=b"{}", timeout=20)
     assert client.call("echo", text="beside it") == "beside it"
 
 
