@@ -68,7 +68,7 @@ class NoticeDetails(QWidget):
         if content is not None:
             lines.addWidget(content)
             content.setFocus()  # the first key that is typed goes to what the content asks for
-        self.setFixedWidth(max(0, min(px(WIDEST), line.width() - 2 * px(24))))
+        self.setFixedWidth(min(px(WIDEST), line.width() - 2 * px(24)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Cuts the corners off: without a compositor a translucent window would have black ones."""
