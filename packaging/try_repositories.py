@@ -103,7 +103,7 @@ class Apt:
         user = f'APT::Sandbox::User "root";\nDir "{root}/";\nDir::State::status "{root}/var/lib/dpkg/status";\n'
         (root / "apt.conf").write_text(f'{user}APT::Architecture "{architecture}";\nAPT::Architectures {{ "{architecture}"; }};\n')
         self.root = root
-        self._environ = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "APT_CONFIG": str(root / "apt.conf")}
+        self._environ = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "APT_CONFIG": str(root / "apt.conf"), "TMPDIR": str(root)}
 
     def run(self, program: str, *arguments: str) -> str:
         """Runs one of apt's programs and returns what it prints.
