@@ -7,7 +7,7 @@ from typing import cast
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.schema_check import FORMAT_EXAMPLES, PATIENCE_S, FieldError, schema_errors
+from tooltray.foundation.schema_check import FORMAT_EXAMPLES, FieldError, schema_errors
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.schema_form.container_controls import ObjectControl, make_control
 from tooltray.ui.schema_form.leaves import json_fault, read_json
@@ -26,12 +26,10 @@ MOST_FAULTS = 50  # nobody reads more
 LONGEST_FAULT = 200  # characters
 
 
-def faults_of(
-    schema: Mapping[str, object], value: object, *, patience_s: float = PATIENCE_S, checks_formats: bool = False
-) -> dict[Path, str]:
+def faults_of(schema: Mapping[str, object], value: object, *, checks_formats: bool = False) -> dict[Path, str]:
     """Returns the errors in a value, by their places; empty where the check fails."""
     found: dict[Path, str] = {}
-    for error in schema_errors(schema, value, patience_s=patience_s, checks_formats=checks_formats):
+    for error in schema_errors(schema, value, checks_formats=checks_formats):
         for path, words in _worded(error):
             found.setdefault(path, words)
         if len(found) >= MOST_FAULTS:
