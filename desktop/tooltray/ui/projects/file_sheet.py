@@ -7,15 +7,16 @@ from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import table_box
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
+from tooltray.ui.problem_words import sentences
 from tooltray.ui.projects.file_words import (
     entry_look,
     file_kind,
     file_title,
     here,
     problem_line,
-    problem_text,
     problem_title,
     reload_does_something,
     reload_file,
@@ -27,7 +28,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, clear, column
+from tooltray.ui.widgets.surface import clear, column, fill
 from tooltray.ui.widgets.table import Table
 
 WIDTH, RELOAD_WIDTH = 680, 760
@@ -39,34 +40,32 @@ class FileSheet(SheetView):
 
     def __init__(self, context: PageContext, file: ServerFileSnapshot) -> None:
         super().__init__(context, file_title(file), WIDTH)
-        theme, self.path = context.theme, file.path
-        self.body.addWidget(CodeLabel(theme, visible_path(file.path), "secondary"))
+        theme, wishes, self.path = context.theme, context.wishes, file.path
         self._kind = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._kind)
         self._problems = column(spacing=8)
-        self.body.addLayout(self._problems)
-        self._table = Table(
-            theme, _columns(), tr("Servers of the file"), lambda each: (each.name, each.line), in_card=True, has_header=True
-        )
-        self._box = Surface(theme, "surface", "border", "m")
-        column(self._box, margins=(14, 1, 14, 1)).addWidget(self._table)
-        self.body.addWidget(self._box)
-        place = Button(theme, tr("Open folder"), "ghost", "folder")
-        place.clicked.connect(lambda: context.wishes.file_place_requested.emit(self.path))
-        self.buttons.addWidget(place)
-        self.buttons.addStretch(1)
+        columns = [
+            Column(tr("Server"), lambda each: each.name),
+            Column(tr("Called here"), here, Kind.QUIET, 170),
+            Column(tr("State"), entry_look, Kind.STATE, 160),
+            Column(tr("Line"), lambda each: str(each.line or UNKNOWN), Kind.NUMBER, 60),
+        ]
+        name = tr("Servers of the file")
+        self._table = Table(theme, columns, name, lambda each: (each.name, each.line), in_card=True, has_header=True)
+        self._box = table_box(theme, self._table)
+        fill(self.body, CodeLabel(theme, visible_path(file.path), "secondary"), self._kind, self._problems, self._box)
+        open_folder = Button(theme, tr("Open folder"), "ghost", "folder", on_click=lambda: wishes.file_place_requested.emit(self.path))
+        fill(self.buttons, open_folder, 1)
         self.set_first_focus(self.add_button(tr("Close"), self.leave))
-        self._open = self.add_button(tr("Open the file"), lambda: context.wishes.file_requested.emit(self.path), "primary", "external")
+        self._open = self.add_button(tr("Open the file"), lambda: wishes.file_requested.emit(self.path), "primary", "external")
         self.set_file(file)
 
     def set_file(self, file: ServerFileSnapshot) -> None:
         """Shows a newer snapshot of the file."""
-        words = [file_kind(file), tr("its endpoint: {url}", url=file.url) if file.url else ""]
-        self._kind.setText(" · ".join(word for word in words if word))
+        self._kind.setText(file_kind(file) + (f" · {tr('its endpoint: {url}', url=file.url)}" if file.url else ""))
         self._open.setEnabled(file.exists)
         clear(self._problems)
         for problem in file.problems[:MOST_PROBLEMS]:
-            text = "\n".join(part for part in (problem_text(problem), problem_line(problem)) if part)
+            text = "\n".join(filter(None, (sentences(problem.problem), problem_line(problem))))
             self._problems.addWidget(Banner(self._theme, "error", problem_title(problem), text))
         if (more := len(file.problems) - MOST_PROBLEMS) > 0:
             text = many(more, "1 more problem", "{count} more problems")
@@ -74,15 +73,6 @@ class FileSheet(SheetView):
         self._table.set_rows(file.entries)
         self._table.fit_height()
         self._box.setVisible(bool(file.entries))
-
-
-def _columns() -> list[Column]:
-    return [
-        Column(tr("Server"), lambda each: each.name),
-        Column(tr("Called here"), here, Kind.QUIET, 170),
-        Column(tr("State"), entry_look, Kind.STATE, 160),
-        Column(tr("Line"), lambda each: str(each.line or UNKNOWN), Kind.NUMBER, 60),
-    ]
 
 
 class ReloadSheet(SheetView):
@@ -104,13 +94,10 @@ class ReloadSheet(SheetView):
             Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
             Column(tr("File"), reload_file, Kind.QUIET, 140, lambda each: each.file),
         ]
-        table = Table(
-            theme, columns, tr("What changes"), lambda each: (each.file, each.kind, each.name, each.detail), in_card=True, has_header=True
-        )
+        table = Table(theme, columns, tr("What changes"), lambda each: each, in_card=True, has_header=True)
         table.set_rows(changes)
         table.fit_height()
-        box = Surface(theme, "surface", "border", "m")
-        column(box, margins=(14, 1, 14, 1)).addWidget(table)
+        box = table_box(theme, table)
         self.body.addWidget(box)
         box.setVisible(bool(changes))
         self.set_first_focus(self.add_button(tr("Cancel") if self._can_go else tr("Close"), self.leave))

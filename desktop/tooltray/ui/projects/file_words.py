@@ -82,10 +82,6 @@ def problem_title(problem: FileProblem) -> str:
     return shown if not problem.entry or problem.entry in shown else f"{problem.entry}: {say(problem.problem.title)}"
 
 
-def problem_text(problem: FileProblem) -> str:
-    return sentences(problem.problem)
-
-
 def problem_place(file: ServerFileSnapshot, problem: FileProblem) -> str:
     """Returns the place of a problem in the file."""
     place = line_word(problem.line)
@@ -95,16 +91,10 @@ def problem_place(file: ServerFileSnapshot, problem: FileProblem) -> str:
 def problem_line(problem: FileProblem) -> str:
     """Returns the line of a problem, unless its text contains it already."""
     place = line_word(problem.line)
-    return "" if place.casefold() in problem_text(problem).casefold() else place
+    return "" if place.casefold() in sentences(problem.problem).casefold() else place
 
 
 # what waits for a yes
-
-
-def trust_title(project: str) -> str:
-    if not project:
-        return tr("Let a program do this?")
-    return tr("Allow servers of {folder}?", folder=folder_name(project))
 
 
 def trust_text(requests: Sequence[TrustRequest]) -> str:
@@ -211,11 +201,6 @@ def is_another(request: TrustRequest, known: TrustRequest) -> bool:
     return replace(request, variable_states=()) != replace(known, variable_states=())
 
 
-def needs_care(request: TrustRequest) -> bool:
-    """Returns whether approving should take more than one click."""
-    return bool(request.warnings)
-
-
 # reading again
 
 
@@ -290,11 +275,9 @@ def row_servers(row: FolderRow) -> str:
 
 def row_state(row: FolderRow) -> tuple[str, str]:
     """Returns the state of a row, as a chip."""
-    if any(needs_care(request) for request in row.requests):
+    if any(request.warnings for request in row.requests):
         return tr("Look closely"), "warning"
-    if row.requests:
-        return (tr("Changed"), "warning") if all(request.is_change for request in row.requests) else (tr("New"), "info")
-    return tr("Allowed"), ""
+    return request_chip(min(row.requests, key=lambda request: request.is_change)) if row.requests else (tr("Allowed"), "")
 
 
 def row_state_tip(row: FolderRow) -> str:
