@@ -10,13 +10,12 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import show_error
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, clear, column, fill
+from tooltray.ui.widgets.surface import Surface, column, fill
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -43,9 +42,7 @@ class Section(QWidget, View):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure below the heading; None removes it."""
-        clear(self._fault)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        show_error(self._fault, self._theme, problem)
 
 
 class TableSection(Section):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QHideEvent, QPainter, QPainterPath, QPaintEvent, QRegion, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
@@ -14,7 +14,7 @@ from tooltray.ui.widgets.button import Button, leave_focus
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import Header
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, row
 from tooltray.ui.zoom import px
 
 ICONS = {"error": "alert", "warning": "alert", "info": "info"}
@@ -41,6 +41,13 @@ class Banner(Surface):
         line.addLayout(words, 1)
         for button in buttons:
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+
+
+def show_error(layout: QLayout, theme: Theme, problem: Problem | None) -> None:
+    """Replaces the content of a layout by a banner with a failure; None: by nothing."""
+    clear(layout)
+    if problem is not None:
+        layout.addWidget(Banner(theme, "error", title(problem), sentences(problem)))
 
 
 class NoticeDetails(QWidget):
