@@ -17,7 +17,7 @@ from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.state_language import Look
 
 if TYPE_CHECKING:
-    from tooltray.ui.clients.client_rows import ClientRow
+    from tooltray.ui.clients.client_table import ClientRow
 
 MODES = {
     "": (Phrase("Default for all clients"), Phrase("As chosen in Defaults….")),

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import show_error
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
@@ -102,10 +101,3 @@ def keep_in_sight(area: PageScroll, *tables: Table) -> None:
 
     for table in tables:
         table.selectionModel().currentChanged.connect(partial(follow, table))
-
-
-def table_box(theme: Theme, table: Table) -> Surface:
-    """Returns a box with a table in a sheet."""
-    box = Surface(theme, "surface", "border", "m")
-    fill(column(box, margins=(14, 1, 14, 1)), table)
-    return box

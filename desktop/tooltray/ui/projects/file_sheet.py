@@ -7,7 +7,6 @@ from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.section import table_box
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences
@@ -28,6 +27,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
+from tooltray.ui.widgets.setting_rows import lines_box
 from tooltray.ui.widgets.surface import clear, column, fill
 from tooltray.ui.widgets.table import Table
 
@@ -51,7 +51,7 @@ class FileSheet(SheetView):
         ]
         name = tr("Servers of the file")
         self._table = Table(theme, columns, name, lambda each: (each.name, each.line), in_card=True, has_header=True)
-        self._box = table_box(theme, self._table)
+        self._box = lines_box(theme, [self._table], margin=1)
         fill(self.body, CodeLabel(theme, visible_path(file.path), "secondary"), self._kind, self._problems, self._box)
         open_folder = Button(theme, tr("Open folder"), "ghost", "folder", on_click=lambda: wishes.file_place_requested.emit(self.path))
         fill(self.buttons, open_folder, 1)
@@ -97,7 +97,7 @@ class ReloadSheet(SheetView):
         table = Table(theme, columns, tr("What changes"), lambda each: each, in_card=True, has_header=True)
         table.set_rows(changes)
         table.fit_height()
-        box = table_box(theme, table)
+        box = lines_box(theme, [table], margin=1)
         self.body.addWidget(box)
         box.setVisible(bool(changes))
         self.set_first_focus(self.add_button(tr("Cancel") if self._can_go else tr("Close"), self.leave))

@@ -2,7 +2,7 @@
 frozen snapshots.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
 
@@ -31,9 +31,9 @@ from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import card_section, group
+from tooltray.ui.widgets.setting_rows import add_lines, card_section, group
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import clear, column, divider, fill, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.widgets.table import Table
 
 MOST_OF_A_FILE = 3  # the first problems are often the cause of the others; all of them stand in the file's own sheet
@@ -55,16 +55,13 @@ class FileProblems(QWidget):
             return
         self._shown = shown
         clear(self._layout)
-        for file in shown:
-            for problem in file.problems[:MOST_OF_A_FILE]:
-                self._add(self._line(file, problem))
-            if (more := len(file.problems) - MOST_OF_A_FILE) > 0:
-                self._add(self._rest(file, more))
+        add_lines(self._layout, (line for file in shown for line in self._lines(file)))
 
-    def _add(self, line: QWidget) -> None:
-        if self._layout.count():
-            self._layout.addWidget(divider())
-        self._layout.addWidget(line)
+    def _lines(self, file: ServerFileSnapshot) -> Iterator[QWidget]:
+        for problem in file.problems[:MOST_OF_A_FILE]:
+            yield self._line(file, problem)
+        if (more := len(file.problems) - MOST_OF_A_FILE) > 0:
+            yield self._rest(file, more)
 
     def _line(self, file: ServerFileSnapshot, problem: FileProblem) -> QWidget:
         theme, widget, place = self._theme, QWidget(), said.problem_place(file, problem)

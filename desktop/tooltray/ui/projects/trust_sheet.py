@@ -36,8 +36,9 @@ from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.setting_rows import add_lines
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.zoom import px
 
 FACT_WIDTH = 124
@@ -94,16 +95,14 @@ class TrustEntry(Surface):
 
     def _facts(self) -> QVBoxLayout:
         lines = column()
-        for index, (name, value) in enumerate(self._fact_words()):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 6, 0, 6))
-            label = ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
-            label.setFixedWidth(px(FACT_WIDTH))
-            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(value, 1)
-            lines.addLayout(line)
+        add_lines(lines, (self._fact(name, value) for name, value in self._fact_words()))
         return lines
+
+    def _fact(self, name: str, value: QWidget) -> QHBoxLayout:
+        line, label = row(margins=(0, 6, 0, 6)), ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
+        label.setFixedWidth(px(FACT_WIDTH))
+        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        return fill(line, (value, 1))
 
     def _fact_words(self) -> Iterator[tuple[str, QWidget]]:
         request = self.request
