@@ -1,5 +1,5 @@
-"""The list of journal entries, with tabs for calls, failed calls, refused calls and everything; used on the Activity page and in a server's
-details. It reads nothing while it is hidden."""
+"""The list of journal entries, with tabs for calls, failed calls, refused calls and everything, which reads nothing while it is hidden; and
+the notice of the journal's problem: it cannot be read, was damaged, or has lost entries."""
 
 import time
 
@@ -10,15 +10,18 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ActivityWritten
-from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.foundation.snapshots.activity import ActivityFilter, JournalStatus
 from tooltray.ui.activity.activity_table import ActivityTable
-from tooltray.ui.i18n import many, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import Show, View
+from tooltray.ui.problem_words import whole
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import FaultArea
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 CALLS, FAILED, REFUSED, ALL = range(4)  # the tabs; the first three list calls, ALL lists everything that happened
@@ -37,6 +40,12 @@ class ActivityList(QWidget, View):
     Args:
         filter: which entries it shows, besides what its tabs leave out.
         show: shows why the journal cannot be read; None: it can again.
+
+    Attributes:
+        tools: the line of the tabs.
+        below_tabs: the layout between the tabs and the table.
+        is_collapsed: repeats are one row.
+        is_held: new rows are held back until the user wants to see them.
     """
 
     entry_chosen = Signal(object)
@@ -46,20 +55,16 @@ class ActivityList(QWidget, View):
         super().__init__()
         theme = context.theme
         self.context, self._filter, self._show = context, filter, show
-        self._is_collapsed, self._is_held, self._is_asked_for = True, False, False
+        self.is_collapsed, self.is_held, self._is_asked_for = True, False, False
         self._is_behind = False  # new rows wait until the pointer is elsewhere
         self._count_cost_ms = 0
         self._waiting = 0  # rows above what is in sight
-        layout = column(self)
         names = [tr("Calls"), tr("Failed"), tr("Refused"), tr("All")]
         self._tabs = FilterTabs(theme, names, name=tr("What is listed"), uncounted=(ALL,), hides_empty=True)
         self._tabs.choose(CALLS)
         self._tabs.chosen.connect(self._on_tab)
-        self.tools = row(margins=(EDGE, 10, EDGE, 8), spacing=8)
-        self.tools.addWidget(self._tabs)
-        layout.addLayout(self.tools)
-        self._below = column(margins=(EDGE, 0, EDGE, 0))
-        layout.addLayout(self._below)
+        self.tools = fill(row(margins=(EDGE, 10, EDGE, 8), spacing=8), self._tabs)
+        self.below_tabs = column(margins=(EDGE, 0, EDGE, 0))
         self.table = ActivityTable(theme, context.hub.activity.get_activity, context.tasks)
         self.table.entry_chosen.connect(self.entry_chosen)
         self.table.left_top.connect(self._wait)
@@ -69,10 +74,9 @@ class ActivityList(QWidget, View):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._nothing)
-        layout.addWidget(self._stack, 1)
-        self._new = Button(theme, "", "primary", small=True)
+        fill(column(self), self.tools, self.below_tabs, (self._stack, 1))
+        self._new = Button(theme, "", "primary", small=True, on_click=self._on_show_new)
         self._new.setParent(self._stack)
-        self._new.clicked.connect(self._on_show_new)
         self._new.hide()
         self._count_timer = QTimer(self, singleShot=True)
         self._ask_counts = self.reading(self._read_counts)
@@ -93,7 +97,7 @@ class ActivityList(QWidget, View):
     @property
     def shown_filter(self) -> ActivityFilter:
         """The filter of the entries, including the tab."""
-        tab = self._tabs.current
+        tab = self.tab
         return self._filter if tab == ALL else replace(self._filter, kinds=OF_CALLS, outcomes=OUTCOMES[tab])
 
     @property
@@ -104,20 +108,6 @@ class ActivityList(QWidget, View):
     def is_counted(self) -> bool:
         """Whether the numbers on the tabs are known."""
         return self._count_cost_ms > 0
-
-    @property
-    def is_collapsed(self) -> bool:
-        """Whether repeats are one row."""
-        return self._is_collapsed
-
-    @property
-    def is_held(self) -> bool:
-        """Whether new rows are held back until the user wants to see them."""
-        return self._is_held
-
-    def show_below_tabs(self, widget: QWidget) -> None:
-        """Adds a widget between the tabs and the table; the widget hides itself while it is empty."""
-        self._below.addWidget(widget)
 
     def set_filter(self, filter: ActivityFilter) -> None:
         """Shows other entries; the current ones stay until the new ones are read."""
@@ -133,13 +123,13 @@ class ActivityList(QWidget, View):
 
     def set_collapsed(self, is_collapsed: bool) -> None:
         """Shows repeats as one row, or as separate rows."""
-        if is_collapsed != self._is_collapsed:
-            self._is_collapsed = is_collapsed
+        if is_collapsed != self.is_collapsed:
+            self.is_collapsed = is_collapsed
             self._ask()
 
     def hold(self, is_held: bool) -> None:
         """Holds new rows back until it is released."""
-        self._is_held = is_held
+        self.is_held = is_held
         if not is_held:
             self._on_show_new()
 
@@ -156,7 +146,7 @@ class ActivityList(QWidget, View):
         if not self.isVisible():
             return
         self._is_behind = self.table.would_move
-        if self._is_held or self._is_behind:
+        if self.is_held or self._is_behind:
             self._wait(0)
         else:
             self.table.activity.look_for_new()
@@ -173,7 +163,7 @@ class ActivityList(QWidget, View):
         self._new.hide()
         if self.isVisible() and self.hub.snapshot is not None:
             self._is_asked_for = True
-            self.table.activity.show_filter(self.shown_filter, is_collapsed=self._is_collapsed)
+            self.table.activity.show_filter(self.shown_filter, is_collapsed=self.is_collapsed)
             self._count_timer.start(SETTLE_MS if self._count_cost_ms else 0)
 
     def _on_written(self, news: ActivityWritten) -> None:
@@ -235,7 +225,7 @@ class ActivityList(QWidget, View):
         return tr("Nothing matches.") if is_narrowed else tr("No activity yet. Calls from AI clients appear here.")
 
     def _on_fell_behind(self) -> None:
-        if self.table.is_at_top and not self._is_held and not self.table.is_busy:
+        if self.table.is_at_top and not self.is_held and not self.table.is_busy:
             self.table.activity.begin_anew()
         else:
             self._wait(0)
@@ -249,7 +239,7 @@ class ActivityList(QWidget, View):
         self._place_new()
 
     def _on_top(self) -> None:
-        if not self._is_held and not self._is_behind:
+        if not self.is_held and not self._is_behind:
             self._waiting = 0
             self._new.hide()
 
@@ -265,3 +255,51 @@ class ActivityList(QWidget, View):
         self._new.adjustSize()
         self._new.move((self._stack.width() - self._new.width()) // 2, head + px(NEW_TOP))
         self._new.raise_()
+
+
+class JournalNotice(QWidget):
+    """A notice with the latest failure, else with the journal's own problem."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._area = FaultArea(theme)
+        column(self).addWidget(self._area)
+        self._faults: dict[str, Problem] = {}
+        self._status: JournalStatus | None = None
+
+    def show_problem(self, of: str, problem: Problem | None) -> None:
+        """Shows a failure; None ends it.
+
+        Args:
+            of: what failed; a success of something else leaves the failure in place.
+        """
+        self._faults.pop(of, None)
+        if problem is not None:
+            self._faults[of] = problem
+        self._choose()
+
+    def show_status(self, status: JournalStatus | None) -> None:
+        """Shows the journal's status; None if the status could not be read."""
+        if status is not None:
+            self._status = status
+        self._choose()
+
+    def _choose(self) -> None:
+        fault = next(iter(self._faults.values()), None)
+        if fault is not None:
+            self._area.show_problem(fault)
+        else:
+            self._area.show_notice(_notice_words(self._status) if self._status is not None else None)
+
+
+def _notice_words(status: JournalStatus) -> tuple[str, str, str] | None:
+    """Returns tone, title and text of the journal's problem, or None."""
+    problem = whole(Problem(say(status.problem))) if status.problem else ""
+    if status.lost:
+        name = many(status.lost, "1 entry is missing", "{count} entries are missing")
+        return "warning", name, problem or tr("They came faster than the disk could save them. The calls themselves were not affected.")
+    if problem:
+        return "warning", tr("The journal had a problem"), problem
+    if not status.path:
+        return "info", tr("Nothing is saved on disk"), tr("This list is lost when Tooltray ends.")
+    return None

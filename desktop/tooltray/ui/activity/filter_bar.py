@@ -13,7 +13,7 @@ from tooltray.ui.activity.activity_words import FilterChip, chips, client_words,
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, add_tick, new_menu
 from tooltray.ui.widgets.surface import clear, row
 from tooltray.ui.zoom import px
 
@@ -25,6 +25,9 @@ HEIGHT = 36  # px
 class FilterBar(QScrollArea):
     """A row of filters. `filter_changed` carries the new filter, whose text and outcome the bar leaves unchanged. `menu_opened` requests
     the choices.
+
+    Attributes:
+        choices: of the menu.
     """
 
     filter_changed = Signal(object)
@@ -33,7 +36,7 @@ class FilterBar(QScrollArea):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._filter, self._choices = ActivityFilter(), ActivityChoices()
+        self._filter, self.choices = ActivityFilter(), ActivityChoices()
         self._shown: list[FilterChip] | None = None
         self.setAccessibleName(tr("Filters"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -46,9 +49,8 @@ class FilterBar(QScrollArea):
         content = QWidget()
         self._line = row(content, margins=(0, 0, 0, 8), spacing=6)
         self.setWidget(content)
-        self.add = Button(theme, tr("Filter"), "ghost", "plus", small=True)
+        self.add = Button(theme, tr("Filter"), "ghost", "plus", small=True, on_click=self._on_add)
         self.add.setAccessibleName(tr("Add a filter"))
-        self.add.clicked.connect(self._on_add)
         self.show_filter(self._filter)
 
     def show_filter(self, filter: ActivityFilter) -> None:
@@ -60,21 +62,15 @@ class FilterBar(QScrollArea):
         self._shown = shown
         clear(self._line)
         for chip in shown:
-            button = Button(self._theme, one_line(chip.label, LONGEST), "secondary", "x", small=True)
+            text, remove = one_line(chip.label, LONGEST), partial(self._on_remove, chip)
+            button = Button(self._theme, text, "secondary", "x", small=True, on_click=remove)
             button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the cross stands behind the word
             button.setAccessibleName(tr("Remove the filter {name}", name=chip.label))
-            button.clicked.connect(partial(self._on_remove, chip))
             self._line.addWidget(button)
         if len(shown) > 1:
-            everything = Button(self._theme, tr("Clear filters"), "link", small=True)
-            everything.clicked.connect(self._on_clear)
-            self._line.addWidget(everything)
+            self._line.addWidget(Button(self._theme, tr("Clear filters"), "link", small=True, on_click=self._on_clear))
         self._line.addStretch(1)
         self.setVisible(bool(shown))
-
-    def set_choices(self, choices: ActivityChoices) -> None:
-        """Sets the choices of the menu."""
-        self._choices = choices
 
     def _on_remove(self, chip: FilterChip, *_: object) -> None:
         self.add.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -86,11 +82,8 @@ class FilterBar(QScrollArea):
 
     def _on_add(self) -> None:
         self.menu_opened.emit()
-        menu = QMenu(self)
-        menu.setFont(self._theme.font())
-        menu.setAccessibleName(tr("Add a filter"))
-        menu.aboutToHide.connect(menu.deleteLater)
-        choices, filter = self._choices, self._filter
+        menu = new_menu(self, self._theme, tr("Add a filter"))
+        choices, filter = self.choices, self._filter
         clients = [(client, client_words(client)) for client in choices.clients]
         self._fill(menu, tr("Client"), "clients", clients, filter.clients)
         self._fill(menu, tr("Server"), "servers", [(each, each) for each in choices.servers], filter.servers)
@@ -103,10 +96,7 @@ class FilterBar(QScrollArea):
         part.setFont(self._theme.font())
         part.setEnabled(bool(options))
         for value, name in options[:MOST]:
-            entry = part.addAction(one_line(name, LONGEST).replace("&", "&&"))
-            entry.setCheckable(True)
-            entry.setChecked(value in chosen)
-            entry.toggled.connect(partial(self._on_chosen, field, value))
+            add_tick(part, one_line(name, LONGEST).replace("&", "&&"), value in chosen, partial(self._on_chosen, field, value))
 
     def _on_chosen(self, field: str, value: str, is_on: bool) -> None:
         before = without(self._filter, FilterChip(field, value, ""))
