@@ -1,27 +1,32 @@
-"""The list of journal entries, with tabs for calls, failed calls, refused calls and everything, which reads nothing while it is hidden; and
-the notice of the journal's problem: it cannot be read, was damaged, or has lost entries."""
+"""The list of journal entries, with tabs for calls, failed calls, refused calls and everything, which reads nothing while it is hidden; its
+filters as chips that can be removed, and the menu that adds some; and the notice of the journal's problem."""
 
 import time
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QMenu, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ActivityWritten
-from tooltray.foundation.snapshots.activity import ActivityFilter, JournalStatus
+from tooltray.foundation.snapshots.activity import KINDS, ActivityChoices, ActivityFilter, JournalStatus
 from tooltray.ui.activity.activity_table import ActivityTable
+from tooltray.ui.activity.activity_words import FilterChip, chips, client_words, kind_name
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import Show, View
 from tooltray.ui.problem_words import whole
+from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, add_tick, new_menu
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, fill, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.zoom import px
 
 CALLS, FAILED, REFUSED, ALL = range(4)  # the tabs; the first three list calls, ALL lists everything that happened
@@ -31,6 +36,8 @@ COUNT_EVERY_MS = 2000  # the numbers on the tabs and those above them, so that t
 SETTLE_MS = 300  # after the last key of a search; the rows do not wait for it
 SHARE = 10  # of the time goes to counting at most: what is counted over a long journal is counted less often
 EDGE = 24  # px beside the filters
+LONGEST, MOST = 60, 40  # characters of a choice in the menu of filters, and choices of a kind; a search finds the others
+FILTERS_HEIGHT = 36  # px
 NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of the table
 
 
@@ -303,3 +310,97 @@ def _notice_words(status: JournalStatus) -> tuple[str, str, str] | None:
     if not status.path:
         return "info", tr("Nothing is saved on disk"), tr("This list is lost when Tooltray ends.")
     return None
+
+
+class FilterBar(QScrollArea):
+    """A row of filters. `filter_changed` carries the new filter, whose text and outcome the bar leaves unchanged. `menu_opened` requests
+    the choices.
+
+    Attributes:
+        choices: of the menu.
+    """
+
+    filter_changed = Signal(object)
+    menu_opened = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._filter, self.choices = ActivityFilter(), ActivityChoices()
+        self._shown: list[FilterChip] | None = None
+        self.setAccessibleName(tr("Filters"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFixedHeight(px(FILTERS_HEIGHT))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        content = QWidget()
+        self._line = row(content, margins=(0, 0, 0, 8), spacing=6)
+        self.setWidget(content)
+        self.add = Button(theme, tr("Filter"), "ghost", "plus", small=True, on_click=self._on_add)
+        self.add.setAccessibleName(tr("Add a filter"))
+        self.show_filter(self._filter)
+
+    def show_filter(self, filter: ActivityFilter) -> None:
+        """Shows a filter as chips."""
+        self._filter = filter
+        shown = chips(filter, datetime.now())
+        if shown == self._shown:
+            return
+        self._shown = shown
+        clear(self._line)
+        for chip in shown:
+            text, remove = one_line(chip.label, LONGEST), partial(self._on_remove, chip)
+            button = Button(self._theme, text, "secondary", "x", small=True, on_click=remove)
+            button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the cross stands behind the word
+            button.setAccessibleName(tr("Remove the filter {name}", name=chip.label))
+            self._line.addWidget(button)
+        if len(shown) > 1:
+            self._line.addWidget(Button(self._theme, tr("Clear filters"), "link", small=True, on_click=self._on_clear))
+        self._line.addStretch(1)
+        self.setVisible(bool(shown))
+
+    def _on_remove(self, chip: FilterChip, *_: object) -> None:
+        self.add.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.filter_changed.emit(without(self._filter, chip))
+
+    def _on_clear(self) -> None:
+        self.add.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.filter_changed.emit(ActivityFilter(text=self._filter.text, outcomes=self._filter.outcomes))
+
+    def _on_add(self) -> None:
+        self.menu_opened.emit()
+        menu = new_menu(self, self._theme, tr("Add a filter"))
+        choices, filter = self.choices, self._filter
+        clients = [(client, client_words(client)) for client in choices.clients]
+        self._fill(menu, tr("Client"), "clients", clients, filter.clients)
+        self._fill(menu, tr("Server"), "servers", [(each, each) for each in choices.servers], filter.servers)
+        self._fill(menu, tr("Project"), "projects", [(each, each) for each in choices.projects], filter.projects)
+        self._fill(menu, tr("Kind"), "kinds", [(kind, kind_name(kind)) for kind in KINDS], filter.kinds)
+        menu.popup(self.add.mapToGlobal(QPoint(0, self.add.height() + px(2))))
+
+    def _fill(self, menu: QMenu, title: str, field: str, options: Sequence[tuple[str, str]], chosen: Sequence[str]) -> None:
+        part = menu.addMenu(title)
+        part.setFont(self._theme.font())
+        part.setEnabled(bool(options))
+        for value, name in options[:MOST]:
+            add_tick(part, one_line(name, LONGEST).replace("&", "&&"), value in chosen, partial(self._on_chosen, field, value))
+
+    def _on_chosen(self, field: str, value: str, is_on: bool) -> None:
+        before = without(self._filter, FilterChip(field, value, ""))
+        self.filter_changed.emit(with_value(before, field, value) if is_on else before)
+
+
+def with_value(filter: ActivityFilter, field: str, value: str) -> ActivityFilter:
+    """Returns a filter that also accepts this value of a field."""
+    known: tuple[str, ...] = getattr(filter, field)
+    return replace(filter, **{field: known if value in known else (*known, value)})
+
+
+def without(filter: ActivityFilter, chip: FilterChip) -> ActivityFilter:
+    """Returns a filter without the value of a chip."""
+    if chip.field == "since":
+        return replace(filter, since=0.0, until=0.0)
+    return replace(filter, **{chip.field: tuple(each for each in getattr(filter, chip.field) if each != chip.value)})

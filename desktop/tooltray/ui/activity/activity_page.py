@@ -16,11 +16,21 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ActivityWritten, ApprovalEnded, ConfigChanged
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter
-from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, OUTCOMES, SETTLE_MS, SHARE, ActivityList, JournalNotice
+from tooltray.ui.activity.activity_list import (
+    ALL,
+    CALLS,
+    COUNT_EVERY_MS,
+    OUTCOMES,
+    SETTLE_MS,
+    SHARE,
+    ActivityList,
+    FilterBar,
+    JournalNotice,
+    with_value,
+)
 from tooltray.ui.activity.approvals_tab import ApprovalsTab
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.figures_tab import FiguresTab
-from tooltray.ui.activity.filter_bar import FilterBar, with_value
 from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, Glance, GlancePanel
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import many, tr

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
 from tooltray.foundation.snapshots.activity import ActivityRow
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
-from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity
+from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity, ShownRow
 from tooltray.ui.activity.activity_words import (
     ICONS,
     LONGEST,
@@ -30,7 +30,6 @@ from tooltray.ui.activity.activity_words import (
     spoken,
     took,
 )
-from tooltray.ui.activity.row_pages import ShownRow
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look

@@ -1,6 +1,5 @@
-"""The tab Projects of Servers: which folders may have servers of their own, which files servers come from, and what is wrong in them. Draws
-frozen snapshots.
-"""
+"""The tab Projects of Servers: which folders may have servers of their own, which files servers come from, and what is wrong in them; the
+sheet of one file; and the sheet that shows what reading the files again would change, and then does it. Draws frozen snapshots."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -13,31 +12,35 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
-from tooltray.foundation.snapshots.setup import FileProblem, ServerFileSnapshot
-from tooltray.ui.i18n import many, tr
+from tooltray.foundation.snapshots.setup import FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import TableSection, keep_in_sight
 from tooltray.ui.kit.setting_form import Setting, SettingForm
+from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences
 from tooltray.ui.projects import file_words as said
-from tooltray.ui.projects.file_sheet import FileSheet, ReloadSheet
 from tooltray.ui.projects.file_words import FolderRow, folder_rows
 from tooltray.ui.projects.trust_sheet import FolderSheet, TrustSheet
-from tooltray.ui.state_language import needs_person
-from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.state_language import UNKNOWN, needs_person
+from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import add_lines, card_section, group
+from tooltray.ui.widgets.setting_rows import add_lines, card_section, group, lines_box
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.widgets.table import Table
 
 MOST_OF_A_FILE = 3  # the first problems are often the cause of the others; all of them stand in the file's own sheet
 MOST_FILES = 10  # that have problems; the list of files says which others have
+WIDTH, RELOAD_WIDTH = 680, 760
+MOST_PROBLEMS = 10  # in full; the first ones are often the cause of the others
 
 
 class FileProblems(QWidget):
@@ -333,3 +336,92 @@ class ProjectsTab(Page):
         trusted = [each for each in self._trusted if each.project == (requests[0].project if requests else path)]
         panel = FolderSheet(self.context, path, requests, self._read_all, trusted=trusted, problem=problem, guard_ms=self._guard_ms)
         self.context.sheets.show(panel)
+
+
+class FileSheet(SheetView):
+    """A sheet with a file's servers and problems; its buttons open the file, or its folder."""
+
+    def __init__(self, context: PageContext, file: ServerFileSnapshot) -> None:
+        super().__init__(context, said.file_title(file), WIDTH)
+        theme, wishes, self.path = context.theme, context.wishes, file.path
+        self._kind = Label(theme, "", "caption", "muted", wrap=True)
+        self._problems = column(spacing=8)
+        columns = [
+            Column(tr("Server"), lambda each: each.name),
+            Column(tr("Called here"), said.here, Kind.QUIET, 170),
+            Column(tr("State"), said.entry_look, Kind.STATE, 160),
+            Column(tr("Line"), lambda each: str(each.line or UNKNOWN), Kind.NUMBER, 60),
+        ]
+        name = tr("Servers of the file")
+        self._table = Table(theme, columns, name, lambda each: (each.name, each.line), in_card=True, has_header=True)
+        self._box = lines_box(theme, [self._table], margin=1)
+        fill(self.body, CodeLabel(theme, visible_path(file.path), "secondary"), self._kind, self._problems, self._box)
+        open_folder = Button(theme, tr("Open folder"), "ghost", "folder", on_click=lambda: wishes.file_place_requested.emit(self.path))
+        fill(self.buttons, open_folder, 1)
+        self.set_first_focus(self.add_button(tr("Close"), self.leave))
+        self._open = self.add_button(tr("Open the file"), lambda: wishes.file_requested.emit(self.path), "primary", "external")
+        self.set_file(file)
+
+    def set_file(self, file: ServerFileSnapshot) -> None:
+        """Shows a newer snapshot of the file."""
+        self._kind.setText(said.file_kind(file) + (f" · {tr('its endpoint: {url}', url=file.url)}" if file.url else ""))
+        self._open.setEnabled(file.exists)
+        clear(self._problems)
+        for problem in file.problems[:MOST_PROBLEMS]:
+            text = "\n".join(filter(None, (sentences(problem.problem), said.problem_line(problem))))
+            self._problems.addWidget(Banner(self._theme, "error", said.problem_title(problem), text))
+        if (more := len(file.problems) - MOST_PROBLEMS) > 0:
+            text = many(more, "1 more problem", "{count} more problems")
+            self._problems.addWidget(Label(self._theme, text, "caption", "muted"))
+        self._table.set_rows(file.entries)
+        self._table.fit_height()
+        self._box.setVisible(bool(file.entries))
+
+
+class ReloadSheet(SheetView):
+    """A sheet with the changes that a reload would make.
+
+    Args:
+        read: reads what the page shows of files.
+    """
+
+    def __init__(self, context: PageContext, changes: Sequence[ReloadChange], read: Work) -> None:
+        super().__init__(context, tr("Read the files again"), RELOAD_WIDTH)
+        theme, self._read, self._can_go = context.theme, read, said.reload_does_something(changes)
+        text = tr("This is what would change. Calls to other servers continue. Nothing has been done yet.")
+        quiet = tr("No changes. These need your review first.") if changes else tr("All servers run as in their files. Nothing to do.")
+        self.body.addWidget(Label(theme, text if self._can_go else quiet, "body", "secondary", wrap=True))
+        columns = [
+            Column(tr("Name"), said.reload_name, Kind.TEXT, 148),
+            Column(tr("Change"), said.reload_look, Kind.STATE, 132),
+            Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
+            Column(tr("File"), said.reload_file, Kind.QUIET, 140, lambda each: each.file),
+        ]
+        table = Table(theme, columns, tr("What changes"), lambda each: each, in_card=True, has_header=True)
+        table.set_rows(changes)
+        table.fit_height()
+        box = lines_box(theme, [table], margin=1)
+        self.body.addWidget(box)
+        box.setVisible(bool(changes))
+        self.set_first_focus(self.add_button(tr("Cancel") if self._can_go else tr("Close"), self.leave))
+        self._go = self.add_button(tr("Reload now"), self._on_go, "primary")
+        self._go.setVisible(self._can_go)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure at the top, and lets the user try again; None removes it."""
+        super().show_problem(problem)
+        if problem is not None:
+            self._set_busy(False)
+
+    def _on_go(self) -> None:
+        self._set_busy(True)
+        self.show_problem(None)
+        self.run(self._reload(), then=self._read, toast=tr("The files are read again"))
+
+    async def _reload(self) -> None:
+        await self.hub.files.reload()
+        self.close_requested.emit()
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._go.setText(tr("Reading…") if is_busy else tr("Reload now"))
+        self._go.setEnabled(not is_busy)
