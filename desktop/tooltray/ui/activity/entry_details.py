@@ -12,17 +12,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.activity import OF_SERVERS, ActivityDetails, ActivityEntry
-from tooltray.ui.activity.activity_words import (
-    allowed_by,
-    client_of,
-    ended,
-    outcome_look,
-    reason,
-    stages,
-    subject,
-    took,
-    whole_time,
-)
+from tooltray.ui.activity import activity_words as said
 from tooltray.ui.client_names import PERSON
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
@@ -66,13 +56,13 @@ class EntryDetails(DetailsPane):
         self, context: PageContext, details: ActivityDetails, show_only: Callable[[str, str], None], recorded_until: float
     ) -> None:
         entry = details.entry
-        super().__init__(context.theme, one_line(subject(entry), LONGEST_TITLE))
+        super().__init__(context.theme, one_line(said.subject(entry), LONGEST_TITLE))
         self._context, self.shown, self._entry, self._show_only = context, details, entry, show_only
         self._recorded_until = recorded_until
         self._add_head()
         self._add_facts()
-        if said := reason(entry):
-            self.add_section(tr("Why"), self._reason(said))
+        if why := said.reason(entry):
+            self.add_section(tr("Why"), self._reason(why))
         if entry.kind == "call":
             self.add_section(tr("Where the time went"), self._waterfall())
             self._add_contents()
@@ -80,20 +70,20 @@ class EntryDetails(DetailsPane):
         self.body.addStretch(1)
 
     def _add_head(self) -> None:
-        look, theme = outcome_look(self._entry), self._theme
+        look, theme = said.outcome_look(self._entry), self._theme
         badge = StateBadge(theme, look) if look.icon else Label(theme, look.word, "caption_strong", "secondary")
         self.body.addLayout(fill(row(spacing=10), badge, 1))
         self.body.addSpacing(px(6))
 
     def _add_facts(self) -> None:
         entry = self._entry
-        if is_long := ended(entry) - entry.at >= SEEN_S:
-            self._fact(tr("Began"), Label(self._theme, whole_time(entry.at), tabular=True))
-        self._fact(tr("Ended") if is_long else tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
+        if is_long := said.ended(entry) - entry.at >= SEEN_S:
+            self._fact(tr("Began"), Label(self._theme, said.whole_time(entry.at), tabular=True))
+        self._fact(tr("Ended") if is_long else tr("Time"), Label(self._theme, said.whole_time(said.ended(entry)), tabular=True))
         if entry.touched and entry.kind not in OF_SERVERS:
             self._fact(tr("Target"), CodeLabel(self._theme, one_line(entry.touched, LONGEST_TARGET)), "text", entry.touched)
         if entry.client:
-            self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
+            self._fact(tr("Client"), self._name(said.client_words(entry.client)), "clients", entry.client)
         if entry.server:
             self._fact(tr("Server"), self._name(entry.server), "servers", entry.server)
         if entry.tool:
@@ -104,13 +94,13 @@ class EntryDetails(DetailsPane):
         if entry.session and entry.client != PERSON:
             self._fact(tr("Session"), self._name(entry.session), "sessions", entry.session)
         if entry.kind == "call" and self.shown.allowed_by:
-            self._fact(tr("Allowed by"), Label(self._theme, allowed_by(self.shown), wrap=True))
+            self._fact(tr("Allowed by"), Label(self._theme, said.allowed_by(self.shown), wrap=True))
         if trace := self.shown.trace_id:  # finds the call in a tracing system
             self._fact(
                 tr("Trace"), self._name(trace), button=self._copy_button(tr("Copy the trace ID"), trace, tr("The trace ID is copied"))
             )
         if entry.duration_s:
-            self._fact(tr("Duration"), Label(self._theme, took(entry.duration_s), tabular=True))
+            self._fact(tr("Duration"), Label(self._theme, said.took(entry.duration_s), tabular=True))
         if entry.kind == "call":
             self._fact(tr("Sizes"), Label(self._theme, sizes(entry), wrap=True, tabular=True))
 
@@ -141,17 +131,17 @@ class EntryDetails(DetailsPane):
         label.set_text(one_line(text, LONGEST_NAME))
         return label
 
-    def _reason(self, said: str) -> QWidget:
-        look = outcome_look(self._entry)
+    def _reason(self, text: str) -> QWidget:
+        look = said.outcome_look(self._entry)
         box = Surface(self._theme, f"{look.tone}.subtle", None, "m")
-        words = Label(self._theme, breakable(said[:LONGEST_REASON]), "body", "primary", wrap=True)
-        words.setAccessibleName(said)
-        copy = self._copy_button(tr("Copy the reason"), said, tr("The reason is copied"))
+        words = Label(self._theme, breakable(text[:LONGEST_REASON]), "body", "primary", wrap=True)
+        words.setAccessibleName(text)
+        copy = self._copy_button(tr("Copy the reason"), text, tr("The reason is copied"))
         fill(row(box, margins=(12, 8, 6, 8), spacing=6), (words, 1)).addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
         return box
 
     def _waterfall(self) -> QWidget:
-        found = stages(self.shown)
+        found = said.stages(self.shown)
         longest = max((seconds for _, seconds in found if seconds is not None), default=0.0)
         shown = [Stage(name, seconds, _spent(seconds), seconds == longest > 0) for name, seconds in found]
         return Waterfall(self._theme, tr("Where the time went"), shown)
@@ -223,7 +213,7 @@ def _size(count: int) -> str:
 
 
 def _spent(seconds: float | None) -> str:
-    return took(seconds) if seconds is not None else tr("not measured")
+    return said.took(seconds) if seconds is not None else tr("not measured")
 
 
 def _read(text: str) -> Mapping[str, object] | None:
@@ -268,8 +258,8 @@ class KeepContents(QWidget, View):
     def _on_keep(self) -> None:
         self._keep.setEnabled(False)
         until = time.time() + RECORDED_S
-        said = tr("Arguments and results are recorded until {time}", time=f"{datetime.fromtimestamp(until):%H:%M}")
-        self.run(self.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}}), toast=said)
+        toast = tr("Arguments and results are recorded until {time}", time=f"{datetime.fromtimestamp(until):%H:%M}")
+        self.run(self.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}}), toast=toast)
 
 
 def was_shown(details: ActivityDetails) -> bool:

@@ -98,23 +98,6 @@ def undo_button(theme: Theme, change: ClientChange, what: str, undo: Callable[[s
     return button
 
 
-class ChangeRow(QWidget):
-    """The outcome of one change; `undo`: see `undo_button`."""
-
-    def __init__(self, theme: Theme, change: ClientChange, name: str, undo: Callable[[str], object]) -> None:
-        super().__init__()
-        words = change_word(change, name) if change.problem is None else name
-        head = fill(row(spacing=10), (Label(theme, words, "strong"), 1), StateBadge(theme, change_look(change)))
-        if change.undo != "none" and change.problem is None:
-            head.addWidget(undo_button(theme, change, words, undo))
-        path = CodeLabel(theme, visible_path(change.path), "secondary")
-        layout = fill(column(self, margins=(14, 10, 14, 10), spacing=4), head, path)
-        if change.problem is not None:
-            layout.addWidget(Banner(theme, "error", title(change.problem), sentences(change.problem)))
-        elif note := change_note(change):
-            layout.addWidget(Label(theme, note, "caption", "secondary", wrap=True))
-
-
 class EditsSheet(SheetView):
     """A sheet with the changes of files. It decides nothing: a file under version control is changed only if the user ticked it."""
 
@@ -151,9 +134,8 @@ class EditsSheet(SheetView):
         self._keyring.stop()
         clear(self.body)
         self.blocks, self._waiting = [], []
-        box, names = Surface(self._theme, "surface.raised", "border", "m"), self._names
-        undo = self._files.undo
-        add_lines(column(box), (ChangeRow(self._theme, each, names.get(each.client, each.client), undo) for each in changes))
+        box = Surface(self._theme, "surface.raised", "border", "m")
+        add_lines(column(box), map(self._outcome, changes))
         self.body.addWidget(box)
         self._go.hide()
         self._cancel.setText(tr("Close"))
@@ -165,6 +147,21 @@ class EditsSheet(SheetView):
         if problem is not None:
             self._set_busy(False)
         super().show_problem(problem)
+
+    def _outcome(self, change: ClientChange) -> QWidget:
+        """Returns the outcome of one change."""
+        theme, widget, name = self._theme, QWidget(), self._names.get(change.client, change.client)
+        words = change_word(change, name) if change.problem is None else name
+        head = fill(row(spacing=10), (Label(theme, words, "strong"), 1), StateBadge(theme, change_look(change)))
+        if change.undo != "none" and change.problem is None:
+            head.addWidget(undo_button(theme, change, words, self._files.undo))
+        path = CodeLabel(theme, visible_path(change.path), "secondary")
+        layout = fill(column(widget, margins=(14, 10, 14, 10), spacing=4), head, path)
+        if change.problem is not None:
+            layout.addWidget(Banner(theme, "error", title(change.problem), sentences(change.problem)))
+        elif note := change_note(change):
+            layout.addWidget(Label(theme, note, "caption", "secondary", wrap=True))
+        return widget
 
     def _chosen(self) -> list[EditBlock]:
         return [block for block in self.blocks if block.is_chosen]

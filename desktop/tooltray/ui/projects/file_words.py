@@ -2,7 +2,6 @@
 rows of the list of folders. Pure functions of snapshots."""
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
 from pathlib import PurePath
 
 import msgspec
@@ -13,7 +12,6 @@ from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.ui.client_names import shown_client
-from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import file_name, folder_name, visible_path
 from tooltray.ui.problem_words import sentences, title
@@ -261,10 +259,6 @@ def folder_rows(requests: Sequence[TrustRequest], allowed: Iterable[str], truste
     return [*waiting, *sorted(known, key=lambda row: row.key)]
 
 
-def row_folder(row: FolderRow) -> str:
-    return visible_path(row.path) if row.path else tr("Programs")
-
-
 def row_servers(row: FolderRow) -> str:
     if row.requests:
         return ", ".join(request.entry for request in row.requests)
@@ -286,11 +280,3 @@ def row_state_tip(row: FolderRow) -> str:
     if row.trusted is not None:
         return tr("written by Tooltray") if row.trusted.is_own else tr("by you")
     return tr("Servers that work on a project may be started for this folder, and for all below it.")
-
-
-def row_since(row: FolderRow) -> str:
-    return moment(row.trusted.trusted_at, datetime.now()) if row.trusted is not None else ""
-
-
-def row_action(row: FolderRow) -> str:
-    return tr("Review…") if row.requests else tr("Revoke")

@@ -2,6 +2,7 @@
 sheet of one file; and the sheet that shows what reading the files again would change, and then does it. Draws frozen snapshots."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import PurePath
 
@@ -13,6 +14,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.setup import FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page import Page
@@ -289,11 +291,11 @@ class ProjectsTab(Page):
 
     def _folder_list(self) -> TableSection:
         columns = [
-            Column(tr("Folder"), said.row_folder, Kind.TEXT, 0, lambda each: each.path),
+            Column(tr("Folder"), lambda each: visible_path(each.path) or tr("Programs"), Kind.TEXT, 0, lambda each: each.path),
             Column(tr("Servers"), said.row_servers, Kind.QUIET),
             Column(tr("State"), said.row_state, Kind.CHIP, 120, said.row_state_tip),
-            Column(tr("Since"), said.row_since, Kind.QUIET, 96),
-            Column("", said.row_action, Kind.BUTTON, 92),
+            Column(tr("Since"), lambda each: moment(each.trusted.trusted_at, datetime.now()) if each.trusted else "", Kind.QUIET, 96),
+            Column("", lambda each: tr("Review…") if each.requests else tr("Revoke"), Kind.BUTTON, 92),
         ]
         self._folders = table = Table(self._theme, columns, tr("Folders"), lambda each: each.key, in_card=True, has_header=True)
         table.row_chosen.connect(self._on_folder)

@@ -7,10 +7,11 @@ For a moment after it is shown, and after each change, the sheet takes no approv
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import starmap
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
@@ -21,15 +22,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import folder_name, visible_path
 from tooltray.ui.problem_words import whole
-from tooltray.ui.projects.file_words import (
-    is_another,
-    line_word,
-    request_chip,
-    trust_text,
-    unasked,
-    unseen_by,
-    variable_lines,
-)
+from tooltray.ui.projects import file_words as said
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
@@ -74,7 +67,9 @@ class TrustEntry(Surface):
         if request.warnings:
             warnings = "\n".join(whole(Problem(warning)) for warning in request.warnings)
             layout.addWidget(Banner(theme, "warning", tr("Look closely at this server"), warnings))
-        layout.addLayout(self._facts())
+        facts = column()
+        add_lines(facts, starmap(self._fact, self._fact_words()))
+        layout.addLayout(facts)
         if request.diff:
             layout.addWidget(Label(theme, tr("What is different from what you allowed:"), "caption_strong", "secondary", wrap=True))
             layout.addWidget(DiffView(theme, request.diff, tr("What is different in {name}", name=request.entry), width=px(INNER_WIDTH)))
@@ -91,12 +86,7 @@ class TrustEntry(Surface):
             inside = Chip(theme, tr("Lies in the project"), "warning")
             inside.setToolTip(tr("Anyone who can change the project can change what it starts."))
             line.addWidget(inside)
-        return fill(line, Chip(theme, request.transport), Chip(theme, *request_chip(request)), self._switch)
-
-    def _facts(self) -> QVBoxLayout:
-        lines = column()
-        add_lines(lines, (self._fact(name, value) for name, value in self._fact_words()))
-        return lines
+        return fill(line, Chip(theme, request.transport), Chip(theme, *said.request_chip(request)), self._switch)
 
     def _fact(self, name: str, value: QWidget) -> QHBoxLayout:
         line, label = row(margins=(0, 6, 0, 6)), ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
@@ -119,14 +109,14 @@ class TrustEntry(Surface):
         if request.secrets:
             yield tr("Gets secrets"), self._code(", ".join(request.secrets))
         if request.variables:
-            yield tr("Gets variables"), self._code(variable_lines(request))
+            yield tr("Gets variables"), self._code(said.variable_lines(request))
         if not (request.secrets or request.variables):
             yield tr("Gets"), self._plain(_environment(request) if request.command else tr("none of your secrets, none of your variables"))
         yield from self._written_words()
-        yield tr("Runs without asking"), self._plain(unasked(request))
+        yield tr("Runs without asking"), self._plain(said.unasked(request))
         if request.confinement is not None:
             yield tr("Sandbox"), self._plain(in_full(request.confinement))
-        if place := line_word(request.line):
+        if place := said.line_word(request.line):
             yield tr("In the file"), self._plain(place)
 
     def _written_words(self) -> Iterator[tuple[str, QWidget]]:
@@ -208,7 +198,7 @@ class TrustSheet(SheetView):
         views = self.hub.views
         with contextlib.suppress(TooltrayError):  # what is asked here is more important
             found = await views.get_profiles(), await views.get_client_modes(), await views.get_sessions()
-            text = unseen_by(self._project, self._entries, *found)
+            text = said.unseen_by(self._project, self._entries, *found)
             self._unseen.setText(text)
             self._unseen.setVisible(bool(text))
 
@@ -236,7 +226,7 @@ class TrustSheet(SheetView):
             if known is not None and known.request == request:
                 self._entries[request.entry] = before.pop(request.entry)
                 continue
-            is_changed = known is not None and is_another(request, known.request)
+            is_changed = known is not None and said.is_another(request, known.request)
             is_on = self._is_on_at_first(requests) if known is None else known.is_on and not is_changed
             entry = TrustEntry(self._theme, request, self._draw, is_on=is_on, is_changed=is_changed)
             self._entries[request.entry] = entry
@@ -259,7 +249,7 @@ class TrustSheet(SheetView):
 
     def _head(self, requests: Sequence[TrustRequest]) -> str:
         """Returns the text above the entries."""
-        return trust_text(requests)
+        return said.trust_text(requests)
 
     @property
     def _wanted(self) -> dict[str, str]:
