@@ -363,7 +363,8 @@ class GlancePanel(Surface):
         self._points: tuple[ActivityPoint, ...] = ()
         self._stretch = (0.0, 0.0)
         names = (tr("calls"), tr("failed"), typical(), slowest(), tr("≈ tokens"))
-        self._figures = _, self._failures, p50, p95, self._tokens = [Figure(theme, name) for name in names]
+        self._figures = [Figure(theme, name) for name in names]
+        _, self._failures, p50, p95, self._tokens = self._figures
         p50.setToolTip(tr("Half of the calls took less"))
         p95.setToolTip(tr("One call in twenty took longer"))
         self._when = Label(theme, "", "caption", "muted")

@@ -51,8 +51,8 @@ class WaitingRow(QWidget):
         super().__init__()
         self._theme, self._title, self.edge = theme, title, divider()
         words = fill(column(spacing=1), ElidedLabel(theme, title, "label"), ElidedLabel(theme, text, "caption", "secondary"))
-        icons = Icon(theme, icon, 16, "warning.text", "warning.subtle")
-        self.line = fill(row(margins=(0, 8, 0, 8), spacing=10), icons, (words, 1))
+        sign = Icon(theme, icon, 16, "warning.text", "warning.subtle")
+        self.line = fill(row(margins=(0, 8, 0, 8), spacing=10), sign, (words, 1))
         fill(column(self), self.edge, self.line)
         self.look = self.add_button(look)
 

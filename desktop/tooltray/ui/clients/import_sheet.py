@@ -229,7 +229,8 @@ class ImportSheet(SheetView):
         wanted = {each.id: each for each in chosen if each.asks and not self._is_removing}
         for id, candidate in wanted.items():
             if id not in self._forms:
-                self._forms[id] = box, form = QWidget(), Form(self._theme, candidate.asks)
+                box, form = QWidget(), Form(self._theme, candidate.asks)
+                self._forms[id] = box, form
                 fill(column(box, spacing=8), Label(self._theme, tr("Values for {name}", name=candidate.name), "strong"), form)
                 self._asked_lines.addWidget(box)
         for id, (box, _) in self._forms.items():
