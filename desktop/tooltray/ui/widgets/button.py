@@ -1,10 +1,11 @@
 """Buttons, the place of their menus, and switches. Focus rings are for users of the keyboard: a click or a new window draws none. Enter
 presses, too."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Property, QEasingCurve, QPoint, QPropertyAnimation, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAction, QFocusEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QMenu, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QWidget
 
 from tooltray.ui import icons
@@ -112,12 +113,23 @@ class Button(SteadyButton, QPushButton):
 
     Args:
         heeds_enter: Enter presses it while it has the focus; false for answers in a window that opens unexpectedly.
+        on_click: a slot of `clicked`.
     """
 
     def __init__(
-        self, theme: Theme, text: str, variant: str = "secondary", icon: str = "", *, small: bool = False, heeds_enter: bool = True
+        self,
+        theme: Theme,
+        text: str,
+        variant: str = "secondary",
+        icon: str = "",
+        *,
+        small: bool = False,
+        heeds_enter: bool = True,
+        on_click: Callable[..., object] | None = None,
     ) -> None:
         super().__init__(text)
+        if on_click is not None:
+            self.clicked.connect(on_click)
         self._heeds_enter = heeds_enter
         self._theme = theme
         self._icon = icon
@@ -208,8 +220,8 @@ class Button(SteadyButton, QPushButton):
 class IconButton(Button):
     """A square button with an icon; `name` is its tooltip and its name for screen readers."""
 
-    def __init__(self, theme: Theme, icon: str, name: str, *, small: bool = False, variant: str = "ghost") -> None:
-        super().__init__(theme, "", variant, icon, small=small)
+    def __init__(self, theme: Theme, icon: str, name: str, *, small: bool = False, on_click: Callable[..., object] | None = None) -> None:
+        super().__init__(theme, "", "ghost", icon, small=small, on_click=on_click)
         self._side = 16
         self._tint()
         self.setProperty("square", True)
@@ -219,6 +231,22 @@ class IconButton(Button):
     def set_name(self, name: str) -> None:
         self.setToolTip(name)
         self.setAccessibleName(name)
+
+
+def new_menu(parent: QWidget, theme: Theme, name: str) -> QMenu:
+    """Makes a menu that is deleted once it is closed; `name` is for screen readers."""
+    menu = QMenu(parent)
+    menu.setFont(theme.font())
+    menu.setAccessibleName(name)
+    menu.aboutToHide.connect(menu.deleteLater)
+    return menu
+
+
+def add_tick(menu: QMenu, text: str, is_on: bool, slot: Callable[[bool], object]) -> None:
+    """Adds an entry to a menu that the user ticks, or clears."""
+    action = QAction(text, menu, checkable=True, checked=is_on)
+    action.toggled.connect(slot)
+    menu.addAction(action)
 
 
 MENU_GAP = 2  # px between a button and its menu
