@@ -27,7 +27,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CoveredCode, FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import fill, row
 from tooltray.ui.zoom import px
 
 FEWEST_LINES, MOST_LINES = 3, 12
@@ -119,23 +119,18 @@ class AddServerSheet(ReviewSheet):
         self._can_sandbox = False
         self._new_access: AccessChoice | None = None  # as the settings have it
         self._field = CoveredCode(theme, tr("Command, URL or config"), self._local.find_secrets, lines=FEWEST_LINES)
-        self.head.addLayout(self._source())
         self._field.setPlaceholderText("npx -y @modelcontextprotocol/server-everything")
         self._field.setPlainText(text)
         self._field.textChanged.connect(self._on_text_changed)
-        self.head.addWidget(self._field)
         self._complaint = Label(theme, "", "caption", "error", wrap=True)
-        self.head.addWidget(self._complaint)
         self.other_ways = OtherWays(context, self.close_requested.emit)
-        self.head.addWidget(self.other_ways)
+        fill(self.head, self._source(), self._field, self._complaint, self.other_ways)
         self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
         self._target = self._target_line()
-        self.body.addWidget(self._target)
         self._test_panel = TestPanel(context)
-        self.body.addWidget(self._test_panel)
-        self._test = Button(theme, tr("Test"), icon="plug")
+        fill(self.body, self._target, self._test_panel)
+        self._test = Button(theme, tr("Test"), icon="plug", on_click=self._on_test)
         self._test.setToolTip(tr("Connects once, and adds nothing"))
-        self._test.clicked.connect(self._on_test)
         self.buttons.insertWidget(0, self._test)
         self.set_first_focus(self._field)
         self._on_text_changed()
@@ -178,24 +173,17 @@ class AddServerSheet(ReviewSheet):
 
     def _source(self) -> QHBoxLayout:
         line = row()
-        line.addWidget(Label(self._theme, tr("Paste a command, a URL or a config"), "strong"))
-        line.addStretch(1)
-        self._cover = Button(self._theme, "", "link", small=True)
-        self._cover.clicked.connect(self._on_cover)
-        line.addWidget(self._cover)
+        self._cover = Button(self._theme, "", "link", small=True, on_click=self._on_cover)
+        fill(line, Label(self._theme, tr("Paste a command, a URL or a config"), "strong"), 1, self._cover)
         line.addSpacing(px(8))
         self._check = Icon(self._theme, "check", 14, "success.text", "surface.raised")
-        line.addWidget(self._check)
         self._verdict = Label(self._theme, "", "caption", "success")
-        line.addWidget(self._verdict)
+        fill(line, self._check, self._verdict)
         return line
 
     def _target_line(self) -> QWidget:
         widget = QWidget()
-        line = row(widget, margins=(0, 8, 0, 0), spacing=12)
-        line.addWidget(Label(self._theme, tr("Where it is written"), "strong"))
-        line.addStretch(1)
-        line.addWidget(self._where)
+        fill(row(widget, margins=(0, 8, 0, 0), spacing=12), Label(self._theme, tr("Where it is written"), "strong"), 1, self._where)
         return widget
 
     def _on_text_changed(self) -> None:

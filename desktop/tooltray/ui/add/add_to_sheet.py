@@ -12,7 +12,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 
 WIDTH = 520
 
@@ -45,15 +45,13 @@ class AddToSheet(SheetView):
         for index, (client, link) in enumerate(links.items()):
             if index:
                 lines.addWidget(divider())
-            line = row(margins=(0, 8, 0, 8), spacing=8)
-            line.addWidget(Label(self._theme, client, "strong"), 1)
+            line = fill(row(margins=(0, 8, 0, 8), spacing=8), (Label(self._theme, client, "strong"), 1))
             for words, name, use in (
                 (tr("Copy"), tr("Copy the link for {name}", name=client), self._copy),
                 (tr("Open"), tr("Open the link for {name}", name=client), self._open),
             ):
-                button = Button(self._theme, words, small=True)
+                button = Button(self._theme, words, small=True, on_click=partial(use, link))
                 button.setAccessibleName(name)
-                button.clicked.connect(partial(use, link))
                 line.addWidget(button)
             lines.addLayout(line)
         self._place.addWidget(box)

@@ -21,7 +21,7 @@ from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 MOST_TOOLS = 12  # by name; the rest is counted
@@ -78,9 +78,8 @@ class ReadingBundleSheet(SheetView):
     def __init__(self, context: PageContext, source: str) -> None:
         super().__init__(context, tr("Install a bundle"), WIDTH)
         theme, self._source = context.theme, source
-        self.body.addWidget(CodeLabel(theme, visible_path(source), "secondary"))
         self._words = Label(theme, tr("Reading it. Nothing of it is started."), "body", "secondary", wrap=True)
-        self.body.addWidget(self._words)
+        fill(self.body, CodeLabel(theme, visible_path(source), "secondary"), self._words)
         self.add_button(tr("Close"), self.leave)
         self.reading(self._read)()
 

@@ -25,7 +25,7 @@ from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.offer_list import Offer, OfferList
 from tooltray.ui.widgets.page_frame import SearchField
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.widgets.toast import show_toast
 
 SEARCH_AFTER_MS = 120  # without another key; a search takes some 30 ms, and nobody reads what stands there in between
@@ -72,23 +72,18 @@ class DiscoverTab(Page):
         self.field = DiscoverField(context, self.offers)
         self.field.textChanged.connect(self._on_text)
         self.setFocusProxy(self.field)
-        add = self._add = Button(self._theme, tr("Add server"), "primary", "plus")
-        add.clicked.connect(self._on_paste_wanted)
+        add = self._add = Button(self._theme, tr("Add server"), "primary", "plus", on_click=self._on_paste_wanted)
         self.header_actions = (add,)
         layout = column(self)
-        head = column(margins=(24, 16, 24, 10), spacing=8)
-        head.addWidget(self.field)
+        head = fill(column(margins=(24, 16, 24, 10), spacing=8), self.field)
         state = row(spacing=10)
         self._count = Label(self._theme, "", "caption", "secondary", wrap=True)
-        self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True)
-        self._refresh.clicked.connect(self._on_refresh)
-        state.addWidget(self._count, 1)
-        state.addWidget(self._refresh)
+        self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True, on_click=self._on_refresh)
+        fill(state, (self._count, 1), self._refresh)
         head.addLayout(state)
-        layout.addLayout(head)
         self._fault = FaultArea(self._theme)
         self._stack = QStackedWidget()
-        layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
+        fill(layout, head, (NoticesAbove(self._fault, self._stack), 1))
         self._looking = EmptyState(self._theme, tr("One moment…"), tr("Well-known servers appear here."), [])
         self._nothing = self._build_nothing()
         for content in (self._looking, self._nothing, self.offers):

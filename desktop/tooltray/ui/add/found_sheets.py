@@ -14,7 +14,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import fill, row
 
 ShowAdded = Callable[[str], object]
 KINDS = {"npm": "npm", "pypi": "PyPI", "nuget": "NuGet", "oci": "Docker", "mcpb": "MCPB"}
@@ -44,24 +44,20 @@ class RegistrySheet(OfferSheet):
     def __init__(self, context: PageContext, server: RegistryServer, show_added: ShowAdded) -> None:
         super().__init__(context, server.title or server.name, tr("Add server"))
         theme, self.server, self._show_added = context.theme, server, show_added
-        line = row(spacing=8)
-        line.addWidget(CodeLabel(theme, server.name, "secondary"), 1)
-        line.addWidget(Chip(theme, server.version))
+        line = fill(row(spacing=8), (CodeLabel(theme, server.name, "secondary"), 1), Chip(theme, server.version))
         if server.is_deprecated:
             line.addWidget(Chip(theme, tr("Not maintained any more"), "warning"))
-        self.head.addLayout(line)
-        self.head.addWidget(Label(theme, server.description, "body", wrap=True))
+        fill(self.head, line, Label(theme, server.description, "body", wrap=True))
         self.add_links((tr("Source code"), server.repository), (tr("Website"), server.website))
         self._options: OptionList | None = None
         self._needs = Label(theme, "", "caption", "muted", wrap=True)
         usable = [option for option in server.options if option.problem is None] or list(server.options)
         self._option = usable[0] if usable else None
         if len(server.options) > 1 and self._option is not None:
-            self.head.addWidget(Label(theme, tr("How to have it"), "strong"))
             options = [(option.id, option_title(option)) for option in server.options]
             self._options = OptionList(theme, options, name=tr("How to have it"), chosen=[self._option.id], may_be_empty=False)
             self._options.changed.connect(self._on_option)
-            self.head.addWidget(self._options)
+            fill(self.head, Label(theme, tr("How to have it"), "strong"), self._options)
         self.head.addWidget(self._needs)
         self._show_option()
 

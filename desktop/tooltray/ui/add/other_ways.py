@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import InMemoryServer
@@ -20,7 +20,8 @@ from tooltray.ui.problem_words import whole
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.setting_rows import lines_box
+from tooltray.ui.widgets.surface import clear, column, fill, row
 
 
 class OtherWays(QWidget, View):
@@ -34,33 +35,22 @@ class OtherWays(QWidget, View):
         super().__init__()
         self.context, self._close, self._theme = context, close, context.theme
         theme = context.theme
-        layout = column(self, margins=(0, 8, 0, 0), spacing=8)
-        layout.addWidget(Label(theme, tr("Or"), "strong"))
-        box = Surface(theme, "surface.raised", "border", "m")
-        lines = column(box, margins=(14, 0, 14, 0))
         find, take = partial(self._go, Servers("discover")), partial(self._go, ImportServers())
-        for index, (icon, words, button, way) in enumerate(
-            (
-                ("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), find),
-                ("download", tr("Import from your AI clients"), tr("Import servers…"), take),
-                ("folder", tr("Install a bundle: a file that ends in .mcpb or .dxt"), tr("From a file…"), self._choose_bundle),
-            )
-        ):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 8, 0, 8), spacing=10)
-            line.addWidget(Icon(theme, icon, 16, "text.secondary", "surface.raised"))
-            line.addWidget(ElidedLabel(theme, words, "body", "secondary"), 1)
-            wish = Button(theme, button, small=True)
-            wish.clicked.connect(way)
-            line.addWidget(wish)
-            lines.addLayout(line)
-        layout.addWidget(box)
+        ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
+            ("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), find),
+            ("download", tr("Import from your AI clients"), tr("Import servers…"), take),
+            ("folder", tr("Install a bundle: a file that ends in .mcpb or .dxt"), tr("From a file…"), self._choose_bundle),
+        )
         self._inside = QWidget()
         self._inside_lines = column(self._inside, margins=(0, 8, 0, 0), spacing=8)
         self._inside.hide()
-        layout.addWidget(self._inside)
+        box = lines_box(theme, (self._way(*way) for way in ways), "surface.raised")
+        fill(column(self, margins=(0, 8, 0, 0), spacing=8), Label(theme, tr("Or"), "strong"), box, self._inside)
         self.reading(self._read_inmemory)()
+
+    def _way(self, icon: str, words: str, button: str, go: Callable[[], None]) -> QHBoxLayout:
+        sign, text = Icon(self._theme, icon, 16, "text.secondary", "surface.raised"), ElidedLabel(self._theme, words, "body", "secondary")
+        return fill(row(margins=(0, 8, 0, 8), spacing=10), sign, (text, 1), Button(self._theme, button, small=True, on_click=go))
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows nothing: what could not be read is not offered."""
@@ -75,33 +65,19 @@ class OtherWays(QWidget, View):
         self._inside.setVisible(bool(servers))
         if not servers:
             return
-        self._inside_lines.addWidget(Label(theme, tr("Of installed packages"), "strong"))
         text = tr("Each of them runs inside Tooltray and can read every secret.")
-        self._inside_lines.addWidget(Label(theme, text, "caption", "warning", wrap=True))
-        box = Surface(theme, "surface.raised", "border", "m")
-        lines = column(box, margins=(14, 0, 14, 0))
-        for index, server in enumerate(servers):
-            if index:
-                lines.addWidget(divider())
-            lines.addWidget(self._server(server))
-        self._inside_lines.addWidget(box)
+        words = Label(theme, tr("Of installed packages"), "strong"), Label(theme, text, "caption", "warning", wrap=True)
+        fill(self._inside_lines, *words, lines_box(theme, map(self._server, servers), "surface.raised"))
 
-    def _server(self, server: InMemoryServer) -> QWidget:
+    def _server(self, server: InMemoryServer) -> QHBoxLayout:
         theme = self._theme
-        widget = QWidget()
-        line = row(widget, margins=(0, 8, 0, 8), spacing=10)
-        words = column()
-        words.addWidget(ElidedLabel(theme, server.name, "strong"))
         package = " ".join(part for part in (server.package, server.version) if part)
         text = whole(server.problem) if server.problem is not None else " · ".join(part for part in (package, say(server.summary)) if part)
-        words.addWidget(ElidedLabel(theme, text, "caption", "error" if server.problem is not None else "secondary"))
-        line.addLayout(words, 1)
-        add = Button(theme, tr("Add…"), small=True)
+        details = ElidedLabel(theme, text, "caption", "error" if server.problem is not None else "secondary")
+        add = Button(theme, tr("Add…"), small=True, on_click=partial(self._open_inmemory, server))
         add.setAccessibleName(tr("Add {name}", name=server.name))
         add.setEnabled(server.problem is None)
-        add.clicked.connect(partial(self._open_inmemory, server))
-        line.addWidget(add, 0, Qt.AlignmentFlag.AlignVCenter)
-        return widget
+        return fill(row(margins=(0, 8, 0, 8), spacing=10), (fill(column(), ElidedLabel(theme, server.name, "strong"), details), 1), add)
 
     def _go(self, destination: Destination) -> None:
         self._close()

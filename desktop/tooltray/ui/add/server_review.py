@@ -20,7 +20,7 @@ from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 NAME_COLUMN = 84
@@ -110,15 +110,12 @@ class AccessField(QWidget):
         self._meaning = ElidedLabel(theme, "", "caption", "secondary")
         self._sandbox = Label(theme, "", "caption", "secondary", wrap=True)
         lines, line = column(self, spacing=4), row(spacing=8)
-        line.addWidget(self._choice)
-        line.addWidget(self._meaning, 1)
-        lines.addLayout(line)
-        lines.addWidget(self._sandbox)
+        fill(line, self._choice, (self._meaning, 1))
         self._sandbox.setVisible(not self._entry.get("url"))  # nothing of it runs here
         elsewhere = tr("Careful is not possible: a server with a URL cannot be sandboxed.")
         lacking = elsewhere if self._entry.get("url") else tr("Careful is not possible: it cannot be sandboxed on this computer.")
         self._lacking = Label(theme, lacking, "caption", "secondary" if self._entry.get("url") else "warning", wrap=True)
-        lines.addWidget(self._lacking)
+        fill(lines, line, self._sandbox, self._lacking)
         self.show_choice(candidate)
 
     @property
@@ -169,19 +166,15 @@ class SecretRow(QWidget):
         self._switch = Switch(theme, "", on=True)
         self._switch.clicked.connect(on_changed)
         first.addWidget(self._switch)
-        lines.addLayout(first)
         self._field = _field(theme, tr("Value of {name}", name=key), value)
         self._field.setEchoMode(QLineEdit.EchoMode.Password)
         self._field.setPlaceholderText(tr("Paste its value"))
         self._field.textChanged.connect(self._on_typed)
-        lines.addWidget(self._field)
+        fill(lines, first, self._field)
         self._asked = QWidget()
-        asked = row(self._asked, spacing=8)
         self._note = Label(theme, "", "caption", "error", wrap=True)
-        asked.addWidget(self._note, 1)
-        self._leave = Button(theme, "", "link", small=True)
-        self._leave.clicked.connect(self._on_leave)
-        asked.addWidget(self._leave)
+        self._leave = Button(theme, "", "link", small=True, on_click=self._on_leave)
+        fill(row(self._asked, spacing=8), (self._note, 1), self._leave)
         self._asked.hide()
         lines.addWidget(self._asked)
 

@@ -21,7 +21,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -40,24 +40,18 @@ class ApprovalSection(AccessSection):
         self._shows_all = False
         self._tools = ToolApproval(context, self.show_problem, self._read)
         self._about = Label(theme, tr("Reading what runs without asking…"), "caption", "muted", wrap=True)
-        self._allow = Button(theme, tr("Allow tools…"), small=True)
-        self._allow.clicked.connect(lambda: self.run(self._open_allow()))
-        self.body.addLayout(heading(theme, tr("Approval"), self._about, self._allow))
-        self.body.addLayout(self.notes)
+        self._allow = Button(theme, tr("Allow tools…"), small=True, on_click=lambda: self.run(self._open_allow()))
         self._mode_line = QWidget()
         self._mode_line.setLayout(self._make_mode_line())
-        self.body.addWidget(self._mode_line)
         self._call_rules = Label(theme, "", "caption", "secondary", wrap=True)
-        self.body.addWidget(self._call_rules)
+        fill(self.body, heading(theme, tr("Approval"), self._about, self._allow), self.notes, self._mode_line, self._call_rules)
         self._box = Surface(theme)
         self._table = Table(theme, self._columns(), tr("Tools"), lambda each: each.key, in_card=True, row_height=px(CHIP_LINES_HEIGHT))
         self._table.row_chosen.connect(self._tools.open_row)
         self._table.pressed.connect(self._open_choices)
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)
-        self.body.addWidget(self._box)
-        self._all = Button(theme, "", "link", small=True)
-        self._all.clicked.connect(self._on_all)
-        self.body.addWidget(self._all)
+        self._all = Button(theme, "", "link", small=True, on_click=self._on_all)
+        fill(self.body, self._box, self._all)
         self._request = self.reading(self._read)
         self._draw()
 
@@ -80,12 +74,10 @@ class ApprovalSection(AccessSection):
 
     def _make_mode_line(self) -> QHBoxLayout:
         line = row(spacing=10)
-        line.addWidget(Label(self._theme, tr("Runs without asking:"), "body"))
         self._mode = Choice(self._theme, [], name=tr("What runs without asking"))
         self._mode.setFixedWidth(px(CHOICE_WIDTH))
         self._mode.chosen_changed.connect(self._on_mode_chosen)
-        line.addWidget(self._mode)
-        line.addStretch(1)
+        fill(line, Label(self._theme, tr("Runs without asking:"), "body"), self._mode, 1)
         return line
 
     def _columns(self) -> list[Column]:

@@ -22,7 +22,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 READ, WRITE = "read", "write"
@@ -48,14 +48,11 @@ class ChoiceSection(AccessSection):
 
     def _add_files(self) -> None:
         theme = self._theme
-        self.body.addWidget(Label(theme, tr("Files"), "strong"))
         self._files = OptionList(theme, [(each, files_title(each)) for each in FILES], name=tr("Files"), may_be_empty=False)
         self._files.changed.connect(self._on_files)
-        self.body.addWidget(self._files)
         self._files_text = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._files_text)
         self._folders = NamedList(theme, tr("No folders named yet."), self._on_folder_removed)
-        self.body.addWidget(self._folders)
+        fill(self.body, Label(theme, tr("Files"), "strong"), self._files, self._files_text, self._folders)
         self._folder_buttons = QWidget()
         line = row(self._folder_buttons, spacing=8)
         self._add_button(line, tr("Let it read a folder"), READ)
@@ -71,25 +68,19 @@ class ChoiceSection(AccessSection):
 
     def _add_network(self) -> None:
         theme = self._theme
-        self.body.addWidget(Label(theme, tr("Network"), "strong"))
         self._network = OptionList(theme, [(each, network_title(each)) for each in NETWORKS], name=tr("Network"), may_be_empty=False)
         self._network.changed.connect(self._on_network)
-        self.body.addWidget(self._network)
         self._network_text = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._network_text)
         self._hosts = NamedList(theme, tr("No hosts added: no network access."), self._on_host_removed)
-        self.body.addWidget(self._hosts)
+        fill(self.body, Label(theme, tr("Network"), "strong"), self._network, self._network_text, self._hosts)
         self._host_notes = column()
         self.body.addLayout(self._host_notes)
         self._host_line = QWidget()
-        line = row(self._host_line, spacing=8)
         self._host = text_line(theme, tr("Host that it may reach"), placeholder="api.example.org", font="mono")
         self._host.returnPressed.connect(self._on_host)
-        line.addWidget(self._host, 1)
-        add = Button(theme, tr("Allow"))
+        add = Button(theme, tr("Allow"), on_click=self._on_host)
         add.setAccessibleName(tr("Allow this host"))
-        add.clicked.connect(self._on_host)
-        line.addWidget(add)
+        fill(row(self._host_line, spacing=8), (self._host, 1), add)
         self.body.addWidget(self._host_line)
 
     def _draw(self) -> None:
@@ -199,11 +190,9 @@ class NamedList(QWidget):
     def _line(self, name: str, kind: str, words: str) -> QWidget:
         widget = QWidget()
         widget.setFixedHeight(px(HEIGHT))
-        line = row(widget, spacing=8)
-        line.addWidget(ElidedLabel(self._theme, name, "mono", mode=Qt.TextElideMode.ElideMiddle), 1)
+        line = fill(row(widget, spacing=8), (ElidedLabel(self._theme, name, "mono", mode=Qt.TextElideMode.ElideMiddle), 1))
         if words:
             line.addWidget(Label(self._theme, words, "caption", "muted"))
-        remove = IconButton(self._theme, "x", tr("Take {name} away", name=name), small=True)
-        remove.clicked.connect(lambda: self._remove(name, kind))
+        remove = IconButton(self._theme, "x", tr("Take {name} away", name=name), small=True, on_click=lambda: self._remove(name, kind))
         line.addWidget(remove)
         return widget

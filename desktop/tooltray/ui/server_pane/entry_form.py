@@ -40,7 +40,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.keyboard import replace_text, show_text
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.setting_rows import Fold
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 
 FEWEST_LINES, MOST_LINES = 2, 8
 ChooseFolder = Callable[[str, Callable[[str], None]], None]
@@ -65,15 +65,13 @@ class EntryFieldRow(QWidget):
         self._own_fault = ""
         title = say(field.title)
         layout = column(self, spacing=4)
-        head = row(spacing=8)
-        head.addWidget(Label(theme, title, "label", wrap=True), 1)
+        head = fill(row(spacing=8), (Label(theme, title, "label", wrap=True), 1))
         layout.addLayout(head)
         self.control = self._make(title, server, looks_secret, place)
         (head if field.kind == "switch" else layout).addWidget(self.control)
         if field.path in (("cwd",), ("projects",)):
-            button = Button(theme, tr("Choose…"), "link", "folder", small=True)
+            button = Button(theme, tr("Choose…"), "link", "folder", small=True, on_click=self._on_choose)
             button.setAccessibleName(tr("Choose {name}", name=title))
-            button.clicked.connect(self._on_choose)
             head.addWidget(button)
         if hint := say(field.hint):
             layout.addWidget(Label(theme, hint, "caption", "muted", wrap=True))
@@ -367,12 +365,11 @@ class EntryForm(QWidget):
 
     def _group(self, title: str, fields: Sequence[EntryField]) -> QWidget:
         widget = QWidget()
-        layout = column(widget, spacing=BETWEEN_FIELDS)
-        layout.addWidget(Label(self._theme, say(title), "caption_strong", "muted"))
+        layout = fill(column(widget, spacing=BETWEEN_FIELDS), Label(self._theme, say(title), "caption_strong", "muted"))
         if title == APPROVAL:
-            access = Button(self._theme, tr("Sandbox and approval: Access"), "link", small=True)
-            access.clicked.connect(self.access_requested)
-            layout.addWidget(access)
+            layout.addWidget(
+                Button(self._theme, tr("Sandbox and approval: Access"), "link", small=True, on_click=self.access_requested.emit)
+            )
         rows = [each for each in self._rows if each.field in fields]
         for each in rows:
             layout.addWidget(each)
@@ -421,10 +418,8 @@ class TypedSecrets(QWidget):
         self._stored: Collection[str] = ()
         line = row(self, spacing=8)
         self._note = Label(theme, "", "caption", "muted", wrap=True)
-        line.addWidget(self._note, 1)
-        self._choice = Button(theme, tr("Save in plain text"), "link", small=True)
-        self._choice.clicked.connect(self._on_choice)
-        line.addWidget(self._choice)
+        self._choice = Button(theme, tr("Save in plain text"), "link", small=True, on_click=self._on_choice)
+        fill(line, (self._note, 1), self._choice)
         self.hide()
 
     @property

@@ -18,7 +18,7 @@ from tooltray.ui.widgets.code_view import CoveredCode, DiffView, FindSpans
 from tooltray.ui.widgets.keyboard import replace_text
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.sheet import SheetFrame
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.surface import clear, column, fill
 from tooltray.ui.zoom import px
 
 LINES = 16
@@ -125,8 +125,7 @@ class SaveSheet(SheetFrame):
 
     def __init__(self, theme: Theme, name: str, preview: ServerUpdatePreview, save: Callable[[], None]) -> None:
         super().__init__(theme, tr("Changes to {name}", name=name), WIDTH)
-        self.body.addWidget(Label(theme, tr("Saved in"), "caption", "muted"))
-        self.body.addWidget(CodeLabel(theme, visible_path(preview.file), "secondary"))
+        fill(self.body, Label(theme, tr("Saved in"), "caption", "muted"), CodeLabel(theme, visible_path(preview.file), "secondary"))
         if preview.problem is not None:
             self.body.addWidget(Banner(theme, "warning", title(preview.problem), sentences(preview.problem)))
         if preview.diff:

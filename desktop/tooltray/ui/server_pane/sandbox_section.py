@@ -27,7 +27,7 @@ from tooltray.ui.server_pane.server_view import AccessSection
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 
@@ -74,10 +74,8 @@ class RefusedSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         self._now = ConfinementSnapshot()
-        self.body.addWidget(Label(self._theme, tr("Refused"), "strong"))
         self._about = Label(self._theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._about)
-        self.body.addLayout(self.notes)
+        fill(self.body, Label(self._theme, tr("Refused"), "strong"), self._about, self.notes)
         box = Surface(self._theme)
         self._lines = column(box, margins=(12, 8, 10, 8), spacing=6)
         self.body.addWidget(box)
@@ -110,9 +108,8 @@ class RefusedSection(AccessSection):
         words.addWidget(Label(theme, refused_details(thing, datetime.now()), "caption", "muted", wrap=True))
         line.addLayout(words, 1)
         if thing.name:
-            allow = Button(theme, tr("Allow for this server"), small=True)
+            allow = Button(theme, tr("Allow for this server"), small=True, on_click=lambda: self._on_allow(thing))
             allow.setAccessibleName(tr("Allow {thing} for {server}", thing=thing.name, server=self._name))
-            allow.clicked.connect(lambda: self._on_allow(thing))
             line.addWidget(allow)
         return widget
 
@@ -133,13 +130,11 @@ class WatchSection(AccessSection):
         self._look = self.reading(self._read)
         self._clock = QTimer(self, interval=LOOK_MS)
         self._clock.timeout.connect(self._on_tick)
-        self.body.addWidget(Label(self._theme, tr("Watch"), "strong"))
         words = tr(
             "Runs the server without a sandbox for five minutes, records the files and hosts it uses, and "
             "proposes settings. Use its tools meanwhile."
         )
-        self.body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
-        self.body.addLayout(self.notes)
+        fill(self.body, Label(self._theme, tr("Watch"), "strong"), Label(self._theme, words, "caption", "muted", wrap=True), self.notes)
         self._add_buttons()
         self._box = Surface(self._theme)
         self._lines = column(self._box, margins=(12, 8, 12, 10), spacing=4)
@@ -157,18 +152,15 @@ class WatchSection(AccessSection):
         for button in (self._start, self._stop):
             line.addWidget(button)
         line.addStretch(1)
-        self.body.addLayout(line)
         self._state = Label(self._theme, "", "caption", "muted", wrap=True, tabular=True)
-        self.body.addWidget(self._state)
+        fill(self.body, line, self._state)
 
     def _add_use(self) -> None:
         """Adds the button that uses the proposed profile."""
         line = row()
-        self._use = Button(self._theme, tr("Use this profile"), small=True)
+        self._use = Button(self._theme, tr("Use this profile"), small=True, on_click=self._on_use)
         self._use.setAccessibleName(tr("Use the profile proposed for {server}", server=self._name))
-        self._use.clicked.connect(self._on_use)
-        line.addWidget(self._use)
-        line.addStretch(1)
+        fill(line, self._use, 1)
         self.body.addLayout(line)
 
     def _on_tick(self) -> None:

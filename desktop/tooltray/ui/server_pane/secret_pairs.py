@@ -18,7 +18,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import go_to, replace_text
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)
@@ -59,25 +59,17 @@ class PairRow(QWidget):
         self._value = self._field(value)
         self._value.textEdited.connect(self._on_typed)
         self._value.installEventFilter(self)
-        line.addWidget(self._value, VALUE_SHARE)
-        self._show = Button(theme, tr("Show"), "ghost", small=True)
-        self._show.clicked.connect(self._on_show)
-        line.addWidget(self._show)
-        self._keep = IconButton(theme, "key", "", small=True)
-        self._keep.clicked.connect(lambda: self._pairs.move_to_secrets(self))
+        self._show = Button(theme, tr("Show"), "ghost", small=True, on_click=self._on_show)
+        self._keep = IconButton(theme, "key", "", small=True, on_click=lambda: self._pairs.move_to_secrets(self))
         policy = self._keep.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # all lines have their fields below each other
         self._keep.setSizePolicy(policy)
-        line.addWidget(self._keep)
-        self._remove = IconButton(theme, "x", "", small=True)
-        self._remove.clicked.connect(lambda: self._pairs.remove(self))
-        line.addWidget(self._remove)
+        self._remove = IconButton(theme, "x", "", small=True, on_click=lambda: self._pairs.remove(self))
+        fill(line, (self._value, VALUE_SHARE), self._show, self._keep, self._remove)
         below = row(spacing=8)
         self._note = Label(theme, "", "caption", "muted", wrap=True)
-        below.addWidget(self._note, 1)
-        self._choice = Button(theme, "", "link", small=True)
-        self._choice.clicked.connect(self._on_choice)
-        below.addWidget(self._choice)
+        self._choice = Button(theme, "", "link", small=True, on_click=self._on_choice)
+        fill(below, (self._note, 1), self._choice)
         outer.addLayout(below)
         self._draw()
 
@@ -283,11 +275,9 @@ class SecretPairs(QWidget):
         self._rows: list[PairRow] = []
         layout = column(self, spacing=6)
         self._lines = column(spacing=6)
-        layout.addLayout(self._lines)
-        self._add = Button(theme, tr("Add one"), "link", "plus", small=True)
+        self._add = Button(theme, tr("Add one"), "link", "plus", small=True, on_click=self._on_add)
         self._add.setAccessibleName(tr("Add to {name}", name=name))
-        self._add.clicked.connect(self._on_add)
-        layout.addWidget(self._add)
+        fill(layout, self._lines, self._add)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -29,7 +29,7 @@ from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import Surface, column, divider
+from tooltray.ui.widgets.surface import Surface, column, divider, fill
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -172,8 +172,7 @@ class SecretsSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         text = ElidedLabel(self._theme, tr("It gets them when it starts. Their values are never shown."), "caption", "muted")
-        self.body.addLayout(heading(self._theme, tr("Secrets"), text))
-        self.body.addLayout(self.notes)
+        fill(self.body, heading(self._theme, tr("Secrets"), text), self.notes)
         self._box = Surface(self._theme)
         columns = [
             Column(

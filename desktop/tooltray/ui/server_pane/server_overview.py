@@ -45,7 +45,7 @@ from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 MOST = 5
@@ -63,20 +63,16 @@ class LastCalls(QWidget, View):
         self._rows: Sequence[ActivityRow] | None = None
         layout = column(self, spacing=4)
         head = row(spacing=8)
-        head.addWidget(Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1)
-        self._all = Button(self._theme, tr("All calls"), "link", small=True)
+        self._all = Button(self._theme, tr("All calls"), "link", small=True, on_click=self._on_all)
         self._all.setAccessibleName(tr("All calls of {name}", name=server))
-        self._all.clicked.connect(self._on_all)
-        head.addWidget(self._all)
-        layout.addLayout(head)
+        fill(head, (Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1), self._all)
         self._note = Label(self._theme, "", "caption", "muted")
-        layout.addWidget(self._note)
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(px(12))
         self._grid.setVerticalSpacing(px(4))
         self._grid.setColumnStretch(2, 1)
-        layout.addLayout(self._grid)
+        fill(layout, head, self._note, self._grid)
         self.refresh = self.reading(self._read)
         self._soon = QTimer(self, singleShot=True, interval=EVERY_MS)
         self._soon.timeout.connect(self._refresh_if_visible)
@@ -153,40 +149,30 @@ class ServerOverview(ServerView):
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         state = row(spacing=10)
         self._badge = StateBadge(theme, server_look(server))
-        state.addWidget(self._badge)
         self._lazy = Chip(theme, tr("Compact tool listing"), "accent")
         self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
-        state.addWidget(self._lazy)
         self._label = Chip(theme)
-        state.addWidget(self._label)
-        state.addStretch(1)
+        fill(state, self._badge, self._lazy, self._label, 1)
         body.addLayout(state)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
-        body.addWidget(self._headline)
-        body.addWidget(self._detail)
-        body.addWidget(self._buttons())
+        fill(body, self._headline, self._detail, self._buttons())
         body.addSpacing(px(BETWEEN_PARTS) - px(6))
         self._copies = ProjectCopies(theme, wishes)
-        body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
-        body.addWidget(self._count)
-        body.addWidget(self._access_line(wishes))
+        fill(body, self._copies, self._count, self._access_line(wishes))
         body.addSpacing(px(BETWEEN_PARTS))
         if calls is not None:
             body.addWidget(calls)
             body.addSpacing(px(BETWEEN_PARTS))
         fold = Fold(theme, tr("Details"))
         self._reached = CodeLabel(theme, "", "secondary")
-        fold.body.addWidget(self._reached)
-        fold.body.addWidget(self._origin_line(wishes))
         self._saved = Label(theme, "", "caption", "muted", wrap=True)
-        fold.body.addWidget(self._saved)
+        fill(fold.body, self._reached, self._origin_line(wishes), self._saved)
         self._facts = column(spacing=8)
         fold.body.addLayout(self._facts)
-        body.addWidget(fold)
         self._told: list[tuple[str, str]] = []
-        body.addStretch(1)
+        fill(body, fold, 1)
         area.setWidget(content)
         column(self).addWidget(area)
         self._draw()
@@ -198,13 +184,11 @@ class ServerOverview(ServerView):
     def _access_line(self, wishes: ServerWishes) -> QWidget:
         """Returns what the server may do, with the way to where that is chosen."""
         name, self._access = self._state.server.name, QWidget()
-        line = row(self._access, spacing=8)
         self._may = Label(self._theme, "", "body", wrap=True)
-        line.addWidget(self._may, 1)
         change = Button(self._theme, tr("Change…"), "link", small=True)
         change.setAccessibleName(tr("Change what {name} may do", name=name))
         change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(name, "access")))
-        line.addWidget(change)
+        fill(row(self._access, spacing=8), (self._may, 1), change)
         return self._access
 
     def _origin_line(self, wishes: ServerWishes) -> QWidget:
@@ -326,11 +310,9 @@ class ProjectCopies(QWidget):
         self._copies: Sequence[ProjectCopySnapshot] | None = None
         layout = column(self, spacing=4)
         head = row(spacing=8)
-        head.addWidget(Label(theme, tr("Runs for"), "caption_strong", "muted"), 1)
-        reset = Button(theme, tr("Reset projects"), "link", small=True)
+        reset = Button(theme, tr("Reset projects"), "link", small=True, on_click=wishes.projects_reset_requested.emit)
         reset.setToolTip(tr("Stops every server that runs for a project; they wait again"))
-        reset.clicked.connect(wishes.projects_reset_requested)
-        head.addWidget(reset)
+        fill(head, (Label(theme, tr("Runs for"), "caption_strong", "muted"), 1), reset)
         layout.addLayout(head)
         self._lines = column()
         layout.addLayout(self._lines)
@@ -358,9 +340,8 @@ class ProjectCopies(QWidget):
         below = row(margins=(24, 0, 0, 0), spacing=8)
         path = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         path.set_text(copy.path, copy.target)
-        below.addWidget(path, 1)
         clients = many(copy.session_count, "1 AI client", "{count} AI clients") if copy.session_count else tr("No AI client")
-        below.addWidget(Label(self._theme, clients, "caption", "muted", tabular=True))
+        fill(below, (path, 1), Label(self._theme, clients, "caption", "muted", tabular=True))
         lines.addLayout(below)
         if copy.problem is not None:
             fault = Label(self._theme, whole(copy.problem), "caption", "error", wrap=True)

@@ -37,7 +37,7 @@ from tooltray.ui.widgets.keyboard import go_to
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 BESIDE_GAP = 12  # px between the form's scroll bar and the JSON
@@ -82,19 +82,11 @@ class ServerSettings(ServerView, View):
         outer.addLayout(self._news)
         self._ways = FilterTabs(theme, [tr("Form"), "JSON"], name=tr("How it is edited"), have_counts=False)
         self._ways.chosen.connect(self._arrange)
-        ways = row(margins=(MARGIN - 11, 0, MARGIN, 8))
-        ways.addWidget(self._ways)
-        ways.addStretch(1)
+        ways = fill(row(margins=(MARGIN - 11, 0, MARGIN, 8)), self._ways, 1)
         self._way_area = QWidget()
         self._way_area.setLayout(ways)
-        outer.addWidget(self._way_area)
-        outer.addLayout(self._both(), 1)
-        below = column(margins=(MARGIN, 0, MARGIN, 10))
-        below.addWidget(self._typed)
-        below.addWidget(self._panel)
-        outer.addLayout(below)
-        outer.addWidget(divider())
-        outer.addLayout(self._foot())
+        fill(outer, self._way_area, (self._both(), 1))
+        fill(outer, fill(column(margins=(MARGIN, 0, MARGIN, 10)), self._typed, self._panel), divider(), self._foot())
         for keys, act in (("Ctrl+S", self._on_save), ("Ctrl+Return", self._on_save_and_connect), ("Ctrl+Enter", self._on_save_and_connect)):
             shortcut = QShortcut(QKeySequence(keys), self, act)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -151,8 +143,7 @@ class ServerSettings(ServerView, View):
 
     def set_gone(self) -> None:
         self._is_gone = True
-        add = Button(self._theme, tr("Add it again"), small=True)
-        add.clicked.connect(self._on_add_again)
+        add = Button(self._theme, tr("Add it again"), small=True, on_click=self._on_add_again)
         text = tr("What you have typed is still here.")
         self._tell(Banner(self._theme, "warning", tr("{name} was removed meanwhile", name=self._name), text, add))
         self._draw()
@@ -186,41 +177,29 @@ class ServerSettings(ServerView, View):
     def _both(self) -> QHBoxLayout:
         line = row(spacing=0)
         area, content = PageScroll(tr("Settings of {name}", name=self._name), margin=MARGIN), QWidget()
-        body = column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10)
         self._waits = Label(self._theme, tr("The form waits until the JSON can be read."), "caption", "warning", wrap=True)
         self._waits.hide()
-        body.addWidget(self._waits)
-        body.addWidget(self._form)
-        body.addStretch(1)
+        fill(column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10), self._waits, self._form, 1)
         area.setWidget(content)
         self._area = area
-        beside = column(margins=(0, 4, MARGIN, 12))
-        beside.addWidget(self._json)
+        beside = fill(column(margins=(0, 4, MARGIN, 12)), self._json)
         self._beside = QWidget()
         self._beside.setLayout(beside)
         self._beside_layout = beside
-        line.addWidget(area, 1)
-        line.addWidget(self._beside, 1)
+        fill(line, (area, 1), (self._beside, 1))
         return line
 
     def _foot(self) -> QHBoxLayout:
         line = row(margins=(MARGIN, 12, MARGIN, 14), spacing=8)
-        self._test = Button(self._theme, tr("Test"), icon="plug")
+        self._test = Button(self._theme, tr("Test"), icon="plug", on_click=self._on_test)
         self._test.setToolTip(tr("Connects once, and saves nothing"))
-        self._test.clicked.connect(self._on_test)
-        line.addWidget(self._test)
         self._where = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
-        line.addWidget(self._where, 1)
         self._changes = Button(self._theme, tr("What changes"), "link", small=True)
         self._changes.clicked.connect(lambda: self.run(self._preview(connects=False)))
-        line.addWidget(self._changes)
-        self._discard = Button(self._theme, tr("Discard"))
-        self._discard.clicked.connect(self._on_discard)
-        line.addWidget(self._discard)
-        self._save = Button(self._theme, tr("Save"), "primary")
+        self._discard = Button(self._theme, tr("Discard"), on_click=self._on_discard)
+        self._save = Button(self._theme, tr("Save"), "primary", on_click=self._on_save)
         self._save.setToolTip(tr("Ctrl+S saves; Ctrl+Enter saves and connects"))
-        self._save.clicked.connect(self._on_save)
-        line.addWidget(self._save)
+        fill(line, self._test, (self._where, 1), self._changes, self._discard, self._save)
         return line
 
     def _arrange(self, *_way: int) -> None:
@@ -415,8 +394,7 @@ class ServerSettings(ServerView, View):
         self._tell(help)
 
     def _say_changed(self) -> None:
-        theirs = Button(self._theme, tr("Show theirs"), small=True)
-        theirs.clicked.connect(self._read)
+        theirs = Button(self._theme, tr("Show theirs"), small=True, on_click=self._read)
         text = tr("Nothing of yours was saved. Showing theirs drops what you have typed.")
         self._tell(Banner(self._theme, "warning", tr("This entry was changed meanwhile"), text, theirs))
 

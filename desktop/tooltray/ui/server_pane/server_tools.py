@@ -31,7 +31,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -75,12 +75,9 @@ class ToolTable(QWidget):
         self._table.switched.connect(self._on_switched)
         self._table.row_chosen.connect(self.tool_chosen)
         self._table.hide()
-        layout.addWidget(self._table)
-        self._more = Button(theme, "", "link", small=True)
-        self._more.clicked.connect(self._on_more)
+        self._more = Button(theme, "", "link", small=True, on_click=self._on_more)
         self._more.hide()
-        layout.addWidget(self._more)
-        layout.addStretch(1)
+        fill(layout, self._table, self._more, 1)
 
     @property
     def table(self) -> Table:
@@ -184,22 +181,16 @@ class ServerTools(ServerView, View):
             context.theme, [tr("Tools"), tr("Prompts"), tr("Resources"), tr("Skills")], name=tr("What {name} offers", name=name)
         )
         self._head = QWidget()
-        head = row(self._head, margins=(MARGIN - TAB_INSET, 0, MARGIN, 8))
-        head.addWidget(self._kinds)
-        head.addStretch(1)
-        outer.addWidget(self._head)
+        fill(row(self._head, margins=(MARGIN - TAB_INSET, 0, MARGIN, 8)), self._kinds, 1)
         self._stack = QStackedWidget()
         self._kinds.chosen.connect(self._stack.setCurrentIndex)
-        outer.addWidget(self._stack, 1)
+        fill(outer, self._head, (self._stack, 1))
         area, content = PageScroll(tr("Tools of {name}", name=name), margin=MARGIN), QWidget()
-        body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         self._count = Label(context.theme, "", "caption_strong", "muted")
-        body.addWidget(self._count)
         self._tools = ToolTable(context.theme, name)
         self._tools.tool_switched.connect(self._on_switched)
         self._tools.tool_chosen.connect(context.wishes.tool_requested)
-        body.addWidget(self._tools)
-        body.addStretch(1)
+        fill(column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6), self._count, self._tools, 1)
         area.setWidget(content)
         self._stack.addWidget(area)
         self.lists = [OfferedList(context, kind, name) for kind in (PROMPT, RESOURCE, SKILL)]

@@ -24,7 +24,7 @@ from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 
 OUTPUT_LINES = 5  # in sight; the rest scrolls
 MOST_KEPT = 500  # lines
@@ -56,25 +56,19 @@ class TestPanel(Surface, View):
         layout = column(self, margins=(14, 10, 10, 12), spacing=8)
         head = row(spacing=8)
         self._badge = StateBadge(theme, look(ServerState.STARTING))
-        head.addWidget(self._badge)
         self._mark = Icon(theme, "check", 16, "success.text", "surface.sunken")
-        head.addWidget(self._mark)
         self._headline = Label(theme, "", "caption_strong", "primary", wrap=True)
-        head.addWidget(self._headline, 1)
-        self._cancel = Button(theme, tr("Cancel"), small=True)
+        self._cancel = Button(theme, tr("Cancel"), small=True, on_click=self._on_cancel)
         self._cancel.setAccessibleName(tr("Stop the test"))
-        self._cancel.clicked.connect(self._on_cancel)
-        head.addWidget(self._cancel)
-        layout.addLayout(head)
+        fill(head, self._badge, self._mark, (self._headline, 1), self._cancel)
         self._text = Label(theme, "", "caption", "secondary", wrap=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        layout.addWidget(self._text)
+        fill(layout, head, self._text)
         self._steps = row(spacing=8)
         self._step_area = QWidget()
         self._step_area.setLayout(self._steps)
-        layout.addWidget(self._step_area)
         self._code = CodeView(theme, "", tr("What the server writes"), lines=OUTPUT_LINES)
-        layout.addWidget(self._code)
+        fill(layout, self._step_area, self._code)
         self._clock = QTimer(self, interval=SECONDS_MS)
         self._clock.timeout.connect(self._tick)
         context.hub.on(ServerTestOutput, self._on_output, self)
@@ -180,9 +174,7 @@ class TestPanel(Surface, View):
     def _show_steps(self, steps: Sequence[NextStep]) -> None:
         clear(self._steps)
         for step in steps if self._step is not None else ():
-            button = Button(self._theme, say(step.title), small=True)
-            button.clicked.connect(partial(self._carry_out_step, step))
-            self._steps.addWidget(button)
+            self._steps.addWidget(Button(self._theme, say(step.title), small=True, on_click=partial(self._carry_out_step, step)))
         self._steps.addStretch(1)
         self._step_area.setVisible(self._steps.count() > 1)
 

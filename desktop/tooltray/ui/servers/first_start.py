@@ -15,7 +15,7 @@ from tooltray.ui.problem_words import in_a_row
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import WIDTH, Beginning
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
@@ -34,8 +34,7 @@ class FirstStart(QWidget, View):
         area.setWidgetResizable(True)
         area.setWidget(content)
         column(self).addWidget(area)
-        outer = row(content)
-        outer.addStretch(1)
+        outer = fill(row(content), 1)
         inner = self._inner = column(spacing=8)
         inner.addStretch(2)
         self._say(tr("Add your first server"), "title", "primary")
@@ -52,8 +51,7 @@ class FirstStart(QWidget, View):
         find = self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"))
         find.clicked.connect(partial(context.go, Servers("discover")))
         inner.addStretch(3)
-        outer.addLayout(inner)
-        outer.addStretch(1)
+        fill(outer, inner, 1)
 
     def show_scan(self, scan: ClientScan) -> None:
         """Shows which servers the AI clients on this computer have; offers no import where they have none that is not in Tooltray."""
@@ -91,12 +89,10 @@ class FirstStart(QWidget, View):
             "duckduckgo": tr("Web search"),
             "filesystem": tr("Files…"),
         }
-        line = row(spacing=6)
-        line.addStretch(1)
+        line = fill(row(spacing=6), 1)
         for id in STARTERS:
-            button = Button(self._theme, names[id], small=True)
+            button = Button(self._theme, names[id], small=True, on_click=partial(self._on_starter, id))
             button.setAccessibleName(tr("Add {name}", name=names[id].rstrip("…")))
-            button.clicked.connect(partial(self._on_starter, id))
             line.addWidget(button)
         line.addStretch(1)
         self._inner.addLayout(line)

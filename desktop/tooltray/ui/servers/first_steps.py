@@ -22,7 +22,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label, breakable
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 
 SETTING = "firstSteps"  # of `window`: whether they go on
 ROOM_OF_NEXT = 2  # shares of the width for the step that is the next one; others have one
@@ -75,18 +75,14 @@ class StepView(QWidget):
         line = row(self, spacing=10)
         self._mark = Icon(theme, "state-off", 16, "neutral", "surface")
         mark = column(margins=(0, 2, 0, 0))  # in the middle of the title's line
-        mark.addWidget(self._mark)
-        mark.addStretch(1)
+        fill(mark, self._mark, 1)
         line.addLayout(mark)
         words = column(spacing=2)
         self._title = Label(theme, "", "strong")
         self._text = Label(theme, "", "caption", "muted", wrap=True)
-        words.addWidget(self._title)
-        words.addWidget(self._text)
-        words.addStretch(1)
-        line.addLayout(words, 1)
+        fill(words, self._title, self._text, 1)
         self.button = Button(theme, "", small=True)
-        line.addWidget(self.button)
+        fill(line, (words, 1), self.button)
 
     def show_step(self, title: str, text: str, *, is_done: bool, button: str = "") -> None:
         self._mark.set_icon("state-connected" if is_done else "state-off", "success" if is_done else "accent" if button else "neutral")
@@ -120,8 +116,7 @@ class FirstStepsStrip(QWidget, View):
         self._views = [StepView(theme, number) for number in (1, 2, 3)]
         for view in self._views:
             self._line.addWidget(view, 1)
-        close = IconButton(theme, "x", tr("Put the first steps away"), small=True)
-        close.clicked.connect(self._on_close)
+        close = IconButton(theme, "x", tr("Put the first steps away"), small=True, on_click=self._on_close)
         self._line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         outer.addWidget(box)
         self._views[1].button.clicked.connect(self._on_connect)

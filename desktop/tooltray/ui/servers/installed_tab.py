@@ -31,7 +31,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.split_view import SplitView
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, fill
 
 if TYPE_CHECKING:  # imported when a server is opened
     from tooltray.ui.server_pane.server_details import ServerDetails
@@ -66,8 +66,7 @@ class InstalledTab(Page):
         self.secrets = ClosedSecrets(context, self, restart=self.verbs.restart)
         self._read_listings = self.reading(self._read_listings_now)
         self._read_costs = self.reading(self._read_costs_now)
-        self._add = add = Button(theme, tr("Add server"), "primary", "plus")
-        add.clicked.connect(self._on_add)
+        self._add = add = Button(theme, tr("Add server"), "primary", "plus", on_click=self._on_add)
         self._search = SearchField(theme, tr("Search servers and tools"))
         self._search.textChanged.connect(self._on_search)
         self.header_actions = (self._search, add)
@@ -79,9 +78,8 @@ class InstalledTab(Page):
         self._head = QStackedWidget()  # the filter, or in its place what can be done with all selected servers: no row moves
         self._head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._head.addWidget(self._filter)
-        layout.addWidget(self._head)
         self._stack = QStackedWidget()
-        layout.addWidget(self._stack, 1)
+        fill(layout, self._head, (self._stack, 1))
         self._loading = EmptyState(theme, tr("Tooltray is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
         self._empty = FirstStart(context)

@@ -13,7 +13,7 @@ from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import fill, row
 from tooltray.ui.zoom import px
 
 ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
@@ -47,13 +47,8 @@ class ManyBar(QWidget):
             button.clicked.connect(partial(self._on_pressed, what))
             line.addWidget(button)
         self._buttons[ON_DEMAND].setToolTip(tr("They start when a client needs them, not with Tooltray."))
-        line.addStretch(1)
-        self._all = Button(theme, tr("Select all"), "ghost", small=True)
-        self._all.clicked.connect(table.selectAll)
-        line.addWidget(self._all)
-        clear = IconButton(theme, "x", tr("Select none"), small=True)
-        clear.clicked.connect(table.clearSelection)
-        line.addWidget(clear)
+        self._all = Button(theme, tr("Select all"), "ghost", small=True, on_click=table.selectAll)
+        fill(line, 1, self._all, IconButton(theme, "x", tr("Select none"), small=True, on_click=table.clearSelection))
         table.picked_changed.connect(self.look)
         head.addWidget(self)
 

@@ -17,7 +17,7 @@ from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, divider, row
+from tooltray.ui.widgets.surface import column, divider, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 560
@@ -38,24 +38,18 @@ class OptionsSheet(SheetView):
         self._lazy = OptionList(theme, _lazy_options(), name=tr("Tool listing"), may_be_empty=False)
         self._lazy.changed.connect(self._on_lazy)
         self._lazy.setEnabled(False)  # until it is known
-        self.body.addWidget(Label(theme, tr("Tool listing"), "label", wrap=True))
-        self.body.addWidget(self._lazy)
         self._meaning = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._meaning)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
-        self.body.addWidget(self._cost)
+        fill(self.body, Label(theme, tr("Tool listing"), "label", wrap=True), self._lazy, self._meaning, self._cost)
         self._deferred = Switch(theme, tr("Wait for a project"), on=server.is_deferred)
         self._deferred.clicked.connect(self._on_deferred)
         self._deferred.setEnabled(False)  # until its template is known, which is kept
         self._project = QWidget()
         self._add_template()
         waiting = QWidget()
-        lines = column(waiting, spacing=12)
         text = tr("It does not start with Tooltray, but once for each project folder that a client works in.")
-        lines.addLayout(_question(theme, self._deferred, text))
-        lines.addWidget(self._project)
-        self.body.addWidget(divider())
-        self.body.addWidget(waiting)
+        fill(column(waiting, spacing=12), _question(theme, self._deferred, text), self._project)
+        fill(self.body, divider(), waiting)
         if is_of_file(server):
             waiting.hide()  # only the settings have arguments for a project
             self.body.addWidget(Label(theme, change_there(server), "caption", "muted", wrap=True))
@@ -122,21 +116,17 @@ class OptionsSheet(SheetView):
         self._with_arguments = QWidget()
         inner: QVBoxLayout = column(self._with_arguments, spacing=8)
         name = tr("Arguments for a project, one on each line")
-        inner.addWidget(Label(theme, name, "label"))
         self._field = CodeView(theme, "", name, lines=LINES, editable=True)
         self._field.textChanged.connect(self._on_edited)
-        inner.addWidget(self._field)
+        fill(inner, Label(theme, name, "label"), self._field)
         foot = row()
         self._note = Label(theme, "", "caption", "muted", wrap=True)
-        foot.addWidget(self._note, 1)
-        self._save = Button(theme, tr("Save arguments"), small=True)
-        self._save.clicked.connect(self._on_save)
-        foot.addWidget(self._save)
+        self._save = Button(theme, tr("Save arguments"), small=True, on_click=self._on_save)
+        fill(foot, (self._note, 1), self._save)
         inner.addLayout(foot)
-        lines.addWidget(self._with_arguments)
         self._remote = Label(theme, tr("Its URL and headers can have these in them:"), "caption", "muted", wrap=True)
         self._remote.hide()
-        lines.addWidget(self._remote)
+        fill(lines, self._with_arguments, self._remote)
         for placeholder, text in (
             ("{project_path}", tr("the folder of the project, its whole path")),
             ("{project_name}", tr("the name of the project, mostly the folder's")),
@@ -201,23 +191,16 @@ def _lazy_options() -> list[tuple[str, str]]:
 
 
 def _words(theme: Theme, name: str, text: str) -> QVBoxLayout:
-    words = column(spacing=2)
-    words.addWidget(Label(theme, name, "label", wrap=True))
-    words.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-    return words
+    return fill(column(spacing=2), Label(theme, name, "label", wrap=True), Label(theme, text, "caption", "muted", wrap=True))
 
 
 def _question(theme: Theme, switch: Switch, text: str) -> QHBoxLayout:
-    line = row(spacing=16)
-    line.addLayout(_words(theme, switch.accessibleName(), text), 1)
-    line.addWidget(switch)
-    return line
+    return fill(row(spacing=16), (_words(theme, switch.accessibleName(), text), 1), switch)
 
 
 def _variable(theme: Theme, placeholder: str, text: str) -> QHBoxLayout:
     line = row(spacing=8)
     code = Label(theme, placeholder, "mono")
     code.setFixedWidth(px(NAME_COLUMN))
-    line.addWidget(code)
-    line.addWidget(Label(theme, text, "caption", "secondary", wrap=True), 1)
+    fill(line, code, (Label(theme, text, "caption", "secondary", wrap=True), 1))
     return line

@@ -5,6 +5,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.settings.secret_entry import SecretEntry
 from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.surface import fill
 
 WIDTH = 520
 
@@ -14,11 +15,9 @@ class SecretSheet(SheetView):
         super().__init__(context, tr("A secret for {name}", name=server), WIDTH)
         self._server = server
         text = tr("Its settings name this secret, and none is stored. The server starts as soon as it is.")
-        self.body.addWidget(Label(context.theme, text, "body", "secondary", wrap=True))
-        self.body.addWidget(CodeLabel(context.theme, secret))
         entry = SecretEntry(context, secret)
         entry.stored.connect(self._on_stored)
-        self.body.addWidget(entry)
+        fill(self.body, Label(context.theme, text, "body", "secondary", wrap=True), CodeLabel(context.theme, secret), entry)
         self.add_button(tr("Cancel"), self.leave)
         self.set_first_focus(entry)
 

@@ -40,7 +40,7 @@ from tooltray.ui.widgets.card_grid import GridCard
 from tooltray.ui.widgets.chip import CHIP_HEIGHT, Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 HEIGHT, FOOT_HEIGHT = 112, 36  # px; of a card whose words fit into one line each
@@ -120,11 +120,9 @@ class ServerCard(GridCard):
         self._changed_at = 0.0
         self._clock = QTimer(self, interval=TICK_MS)  # while it is said when it is tried again
         self._clock.timeout.connect(self._on_tick)
-        body = column(self, margins=(16, 14, 16, 10))
-        body.addLayout(self._title_row())
+        body = fill(column(self, margins=(16, 14, 16, 10)), self._title_row())
         body.addSpacing(px(8))
-        body.addWidget(self._foot_row())
-        body.addStretch(1)
+        fill(body, self._foot_row(), 1)
         self.setMinimumHeight(px(HEIGHT))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._draw()
@@ -228,8 +226,7 @@ class ServerCard(GridCard):
         below.addStretch(1)
         words.addLayout(below)
         line.addLayout(words, 1)
-        self._menu_button = IconButton(theme, "more", tr("More for {name}", name=self._server.name), small=True)
-        self._menu_button.clicked.connect(self._on_menu)
+        self._menu_button = IconButton(theme, "more", tr("More for {name}", name=self._server.name), small=True, on_click=self._on_menu)
         line.addWidget(self._menu_button, 0, Qt.AlignmentFlag.AlignTop)
         self._switch = Switch(theme, tr("Use {name}", name=self._server.name), on=self._server.state in IN_USE)
         if self._server.is_builtin:
@@ -247,27 +244,21 @@ class ServerCard(GridCard):
         self._badge.setFixedWidth(px(BADGE))
         line.addWidget(self._badge)
         words = column()
-        words.addStretch(1)
         self._headline = ElidedLabel(theme, "", "caption_strong")
         self._detail = ElidedLabel(theme, "", "caption", "secondary")
         self._detail.lines_changed.connect(self._on_lines_changed)
-        words.addWidget(self._headline)
-        words.addWidget(self._detail)
-        words.addStretch(1)
-        line.addLayout(words, 1)
+        fill(words, 1, self._headline, self._detail, 1)
         self._facts = ElidedLabel(theme, "", "caption", "muted", hugs=True)
         self._facts.setFont(theme.font("caption", tabular=True))
-        line.addWidget(self._facts)
-        self._why = Button(theme, tr("Why?"), "ghost", small=True)
+        fill(line, (words, 1), self._facts)
+        self._why = Button(theme, tr("Why?"), "ghost", small=True, on_click=self._actions.show_why)
         self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
-        self._why.clicked.connect(self._actions.show_why)
         again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name), small=True)
         again.clicked.connect(self._actions.sign_in)
         copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name), small=True)
         copy.clicked.connect(self._actions.copy_sign_in_address)
         self._page_buttons = (again, copy)
-        self._button = Button(theme, "", small=True)
-        self._button.clicked.connect(self._on_button)
+        self._button = Button(theme, "", small=True, on_click=self._on_button)
         for button in (self._why, *self._page_buttons, self._button):
             line.addWidget(button)
         return widget

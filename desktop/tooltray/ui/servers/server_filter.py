@@ -20,7 +20,7 @@ from tooltray.ui.servers.token_advice import TokenAdvice, savings
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import fill, row
 from tooltray.ui.zoom import px
 
 
@@ -33,11 +33,9 @@ class TokenSummary(QWidget):
         self._servers: Sequence[ServerSnapshot] = ()
         self._listing: ClientModeSnapshot | None = None
         self._in_full: Sequence[str] = ()
-        line = row(self, spacing=10)
         self._words = Label(theme, "", "caption", "secondary", tabular=True)
-        line.addWidget(self._words)
         self._advice = TokenAdvice(theme, wishes)
-        line.addWidget(self._advice)
+        fill(row(self, spacing=10), self._words, self._advice)
 
     def set_listings(self, listings: Sequence[ClientModeSnapshot]) -> None:
         """Sets how tools are listed to clients, by default and to those that were connected."""
@@ -133,11 +131,9 @@ class ServerFilter(QWidget):
         names = [tr("All"), tr("Needs you"), tr("Ready"), tr("Starting"), tr("Waiting"), tr("Stopped")]
         self._tabs = FilterTabs(theme, names, name=tr("State"), hides_empty=True)
         self._tabs.chosen.connect(self._on_chosen)
-        line.addWidget(self._tabs)
         self._keys = ElidedLabel(theme, "", "caption", "muted")
-        line.addWidget(self._keys, 1)
         self.tokens = TokenSummary(theme, wishes)
-        line.addWidget(self.tokens)
+        fill(line, self._tabs, (self._keys, 1), self.tokens)
         self._line = line
 
     def add_control(self, control: QWidget) -> None:

@@ -20,7 +20,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 680
@@ -42,17 +42,12 @@ class WhySheet(SheetView):
         client.removed.connect(self.close_requested)
         self._done = column()
         self._found = column(spacing=12)
-        self.body.addLayout(self._done)
-        self.body.addLayout(self._found)
+        fill(self.body, self._done, self._found)
         self._found.addWidget(Label(theme, tr("Looking into it…"), "body", "muted"))
-        log = Button(theme, tr("Show log"), icon="log")
-        log.clicked.connect(self._on_log)
-        self.buttons.addWidget(log)
-        edit = Button(theme, tr("Edit"), icon="edit")
+        log = Button(theme, tr("Show log"), icon="log", on_click=self._on_log)
+        edit = Button(theme, tr("Edit"), icon="edit", on_click=self._on_edit)
         edit.setAccessibleName(tr("Edit {name}", name=client.name))
-        edit.clicked.connect(self._on_edit)
-        self.buttons.addWidget(edit)
-        self.buttons.addStretch(1)
+        fill(self.buttons, log, edit, 1)
         self._close = self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self._close)
         self.reading(self._read)()
@@ -76,12 +71,10 @@ class WhySheet(SheetView):
         if found.remark:  # such as secrets that it usually needs and does not get
             self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))
         if found.remedies:
-            self._found.addWidget(Label(self._theme, tr("How to fix it"), "strong"))
-            self._found.addWidget(self._remedies(found.remedies))
+            fill(self._found, Label(self._theme, tr("How to fix it"), "strong"), self._remedies(found.remedies))
         facts = _facts(found)
         if facts:
-            self._found.addWidget(Label(self._theme, tr("What was found"), "strong"))
-            self._found.addWidget(self._fact_box(facts))
+            fill(self._found, Label(self._theme, tr("What was found"), "strong"), self._fact_box(facts))
         if found.stderr:
             self._found.addWidget(Label(self._theme, tr("Its last lines"), "strong"))
             name = tr("Lines that {name} wrote", name=self._client.name)
@@ -94,8 +87,7 @@ class WhySheet(SheetView):
             if index:
                 lines.addWidget(divider())
             line = row(margins=(0, 8, 0, 8), spacing=12)
-            words = column(spacing=2)
-            words.addWidget(Label(self._theme, _sentence(remedy.title), "label", wrap=True))
+            words = fill(column(spacing=2), Label(self._theme, _sentence(remedy.title), "label", wrap=True))
             if remedy.value and remedy.kind != "store_secret":
                 words.addWidget(CodeLabel(self._theme, remedy.value, "secondary"))
             line.addLayout(words, 1)
@@ -106,11 +98,9 @@ class WhySheet(SheetView):
 
     def _remedy_button(self, remedy: Remedy) -> QWidget | None:
         if remedy.is_automatic or remedy.kind == "sign_in":
-            button = Button(self._theme, _verb(remedy.kind), small=True)
-            button.clicked.connect(partial(self._on_remedy, remedy))
+            button = Button(self._theme, _verb(remedy.kind), small=True, on_click=partial(self._on_remedy, remedy))
         elif remedy.kind == "store_secret":
-            button = Button(self._theme, tr("Enter it"), small=True, icon="key")
-            button.clicked.connect(partial(self._on_secret, remedy))
+            button = Button(self._theme, tr("Enter it"), small=True, icon="key", on_click=partial(self._on_secret, remedy))
         elif remedy.value:
             button = Button(self._theme, tr("Copy"), icon="copy", small=True)
             button.clicked.connect(partial(self.context.copy, remedy.value, tr("Copied")))

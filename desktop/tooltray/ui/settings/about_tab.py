@@ -19,7 +19,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, fill
 from tooltray.ui.zoom import px
 
 WIDTH = 760
@@ -91,8 +91,7 @@ class AboutTab(Page):
         self._add_places()
         self._add_diagnostics()
         self._begin(tr("Keyboard"))
-        self._area.body.addWidget(group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())))
-        self._area.body.addStretch(1)
+        fill(self._area.body, group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())), 1)
         self.enable(False)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
@@ -133,10 +132,9 @@ class AboutTab(Page):
             setting_row(theme, tr("Your servers use"), tr("With what they have started."), self._servers_load),
             setting_row(theme, tr("Licences"), "", licences),
         )
-        self._area.body.addWidget(self._about)
         self._releases = ReleaseSection(self.context)
         self._releases.body.setContentsMargins(0, px(SECTION_GAP), 0, 0)
-        self._area.body.addWidget(self._releases)
+        fill(self._area.body, self._about, self._releases)
 
     def _add_places(self) -> None:
         self._begin(tr("Where files are"))
@@ -155,9 +153,8 @@ class AboutTab(Page):
         path.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         copy = IconButton(theme, "copy", tr("Copy the path of {what}", what=title), small=True)
         copy.clicked.connect(lambda: self.context.copy(getattr(self._program, member), tr("The path is copied")))
-        open_it = Button(theme, tr("Open"), icon="external", small=True)
+        open_it = Button(theme, tr("Open"), icon="external", small=True, on_click=lambda: self._open_path(getattr(self._program, member)))
         open_it.setAccessibleName(tr("Open {what}", what=title))
-        open_it.clicked.connect(lambda: self._open_path(getattr(self._program, member)))
         return setting_row(theme, title, text, path, copy, open_it)
 
     def _add_diagnostics(self) -> None:

@@ -16,7 +16,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import setting_row
-from tooltray.ui.widgets.surface import Surface, column, divider
+from tooltray.ui.widgets.surface import Surface, column, divider, fill
 from tooltray.ui.zoom import px
 
 HIDDEN = "•" * 24  # says nothing, not even how long it is
@@ -84,12 +84,10 @@ class ApiSection(Section):
         self._hidden.setAccessibleName(tr("It is hidden"))
         self._whole = CodeLabel(theme)
         self._whole.setContentsMargins(0, 0, 0, px(10))
-        self._show = Button(theme, tr("Show"), small=True)
-        self._show.clicked.connect(self._on_show)
+        self._show = Button(theme, tr("Show"), small=True, on_click=self._on_show)
         copy = IconButton(theme, "copy", tr("Copy the token"), small=True)
         copy.clicked.connect(lambda: self.run(self._copy_token(), button=copy))
-        rotate = Button(theme, tr("Make another…"), small=True)
-        rotate.clicked.connect(lambda: self.run(self._rotate()))
+        rotate = Button(theme, tr("Make another…"), small=True, on_click=lambda: self.run(self._rotate()))
         text = tr("One for each program: what it may, for how long, and revoked one by one.")
         self.tokens = TokenList(theme, tr("Further tokens"), text, new=self._open, revoke=self._on_revoke)
         for widget in (
@@ -97,13 +95,10 @@ class ApiSection(Section):
             setting_row(theme, tr("Default token"), "", self._hidden, copy, self._show, rotate),
             self.tokens,
         ):
-            lines.addWidget(divider())
-            lines.addWidget(widget)
+            fill(lines, divider(), widget)
         lines.insertWidget(lines.indexOf(self.tokens) - 1, self._whole)  # below the token's own line
-        yes = Button(theme, tr("New trusted token"), small=True)
-        yes.clicked.connect(lambda: self._open(is_trusted=True))
-        no = Button(theme, tr("No"), small=True)
-        no.clicked.connect(lambda: self.run(self.hub.access.set_api_enabled(True, False), then=self._read))
+        yes = Button(theme, tr("New trusted token"), small=True, on_click=lambda: self._open(is_trusted=True))
+        no = Button(theme, tr("No"), small=True, on_click=lambda: self.run(self.hub.access.set_api_enabled(True, False), then=self._read))
         self._asked = Banner(
             theme,
             "warning",

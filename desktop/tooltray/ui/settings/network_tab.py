@@ -22,7 +22,7 @@ from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, fill
 from tooltray.ui.zoom import px
 
 PORT_WIDTH = 92  # px
@@ -76,24 +76,20 @@ class HttpSection(Section):
         self._switch = Switch(theme, tr("HTTP access"))
         self._switch.clicked.connect(self._on_switched)
         self._url = Label(theme, "", "mono", "secondary")
-        self._copy = IconButton(theme, "copy", tr("Copy address"), small=True)
-        self._copy.clicked.connect(self._on_copy)
+        self._copy = IconButton(theme, "copy", tr("Copy address"), small=True, on_click=self._on_copy)
         self._port = text_line(theme, tr("Port"), style="mono")
         self._port.setFixedWidth(px(PORT_WIDTH))
         take_digits(self._port, HIGHEST_PORT)
         self._port.textChanged.connect(self._draw_port)
         self._port.returnPressed.connect(self._on_port)
-        self._move = Button(theme, tr("Move there"))
-        self._move.clicked.connect(self._on_port)
+        self._move = Button(theme, tr("Move there"), on_click=self._on_port)
         self._port_row = setting_row(theme, tr("Port"), tr("Clients need the new address then."), self._port, self._move)
         token = Label(theme, tr("No token is asked for."), "caption", "secondary")
         self._token_row = setting_row(theme, tr("Token"), "", token)
         text = tr("Each client needs its own.")
         self.tokens = TokenList(theme, tr("Clients with a token"), text, new=self._on_new, revoke=self._on_revoke)
         tokens = QWidget()  # the two are one row of the box, so that no line is left where the first is not shown
-        lines = column(tokens)
-        lines.addWidget(self._token_row)
-        lines.addWidget(self.tokens)
+        fill(column(tokens), self._token_row, self.tokens)
         rows = (
             setting_row(theme, tr("Let clients connect over HTTP"), "", self._switch),
             setting_row(theme, tr("Address"), "", self._url, self._copy),

@@ -18,7 +18,7 @@ from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import setting_row, text_line
-from tooltray.ui.widgets.surface import Surface, column, divider
+from tooltray.ui.widgets.surface import Surface, column, divider, fill
 from tooltray.ui.widgets.table import Table
 
 SHEET_WIDTH = 520
@@ -97,12 +97,10 @@ class RegistrySection(Section):
     def _add_custom(self) -> QWidget:
         theme = self._theme
         self._custom = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
-        end = Button(theme, tr("Use no longer"), small=True)
-        end.clicked.connect(lambda: self.run(self._leave_custom()))
+        end = Button(theme, tr("Use no longer"), small=True, on_click=lambda: self.run(self._leave_custom()))
         self._custom_row = QWidget()
         lines = column(self._custom_row)
-        lines.addWidget(setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end))
-        lines.addWidget(divider())
+        fill(lines, setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end), divider())
         return self._custom_row
 
     def _columns(self) -> list[Column]:

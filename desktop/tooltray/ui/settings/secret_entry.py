@@ -13,7 +13,7 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.setting_rows import text_line
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 
 
 class SecretEntry(QWidget, View):
@@ -37,13 +37,10 @@ class SecretEntry(QWidget, View):
         self._field = text_line(theme, "", tr("Paste or type the value") if is_new else tr("New value"), is_secret=True)
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_store)
-        line.addWidget(self._field, 1)
-        self._button = Button(theme, self._verb)
-        self._button.clicked.connect(self._on_store)
-        line.addWidget(self._button)
-        body.addLayout(line)
+        self._button = Button(theme, self._verb, on_click=self._on_store)
+        fill(line, (self._field, 1), self._button)
         self._wait = KeyringWait(theme, context.hub)
-        body.addWidget(self._wait)
+        fill(body, line, self._wait)
         self._fault = column()
         body.addLayout(self._fault)
         self.setFocusProxy(self._field)

@@ -56,14 +56,12 @@ class PlaceSection(Section):
         self._choice.setMinimumWidth(px(CHOICE_WIDTH))
         self._choice.chosen_changed.connect(self._on_chosen)
         self._state = StateBadge(theme, place_look(StoredSecrets("")))
-        self._check = Button(theme, tr("Try it"), small=True)
-        self._check.clicked.connect(self._on_check)
+        self._check = Button(theme, tr("Try it"), small=True, on_click=self._on_check)
         self._passphrase = text_line(theme, tr("Passphrase for the file"), is_secret=True)
         self._passphrase.setMinimumWidth(px(CHOICE_WIDTH))
         self._passphrase.textChanged.connect(self._draw)
         self._passphrase.returnPressed.connect(self._on_use_file)
-        self._use = Button(theme, tr("Use the file"))
-        self._use.clicked.connect(self._on_use_file)
+        self._use = Button(theme, tr("Use the file"), on_click=self._on_use_file)
         text = tr("Opens the file, or becomes the passphrase of a new one.")
         self._passphrase_row = setting_row(theme, tr("Passphrase"), text, self._passphrase, self._use)
         rows = (
@@ -133,8 +131,7 @@ class ElsewhereSection(TableSection):
     def __init__(self, context: PageContext, look: Callable[[], None], open_secret: Callable[[SecretSnapshot], None]) -> None:
         theme = context.theme
         text = tr("Fetched from there each time a server starts. Tooltray does not store them.")
-        add = Button(theme, tr("Add a command…"), icon="plus", small=True)
-        add.clicked.connect(lambda: self.open_command(None))
+        add = Button(theme, tr("Add a command…"), icon="plus", small=True, on_click=lambda: self.open_command(None))
         table = Table(theme, self._columns(), tr("Secrets kept elsewhere"), lambda each: each.name, in_card=True, has_header=True)
         table.pressed.connect(open_secret)
         table.row_chosen.connect(open_secret)

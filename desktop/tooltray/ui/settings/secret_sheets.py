@@ -18,7 +18,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import text_line
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 560
@@ -58,10 +58,7 @@ class SecretDetailsSheet(SheetView):
             self._add_entry()
         if secret.is_stored and secret.kind != "own":
             word = tr("Sign out") if secret.kind == "sign-in" else tr("Remove")
-            button = Button(theme, word, "danger", "trash")
-            button.clicked.connect(self._on_end)
-            self.buttons.addWidget(button)
-            self.buttons.addStretch(1)
+            fill(self.buttons, Button(theme, word, "danger", "trash", on_click=self._on_end), 1)
         close = self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self._entry or close)
 
@@ -89,12 +86,10 @@ class SecretDetailsSheet(SheetView):
         for index, user in enumerate(users):
             if index:
                 lines.addWidget(divider())
-            line = row(margins=(0, 5, 0, 5))
-            line.addWidget(CodeLabel(self._theme, user), 1)
+            line = fill(row(margins=(0, 5, 0, 5)), (CodeLabel(self._theme, user), 1))
             if user_name(user) == user:
-                show = Button(self._theme, tr("Show"), "link", small=True)
+                show = Button(self._theme, tr("Show"), "link", small=True, on_click=partial(self._on_server, user))
                 show.setAccessibleName(tr("Show the server {name}", name=user))
-                show.clicked.connect(partial(self._on_server, user))
                 line.addWidget(show)
             lines.addLayout(line)
         return box
@@ -138,17 +133,13 @@ class NewSecretSheet(SheetView):
         super().__init__(context, tr("New secret"), WIDTH)
         self._stored = stored
         theme = context.theme
-        self.body.addWidget(Label(theme, tr("Name"), "strong"))
         self._name = text_line(theme, tr("Name"), EXAMPLE, style="mono")
         self._name.textChanged.connect(self._on_name_changed)
         self._name.returnPressed.connect(self._on_name_done)
-        self.body.addWidget(self._name)
         self._reference = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._reference)
-        self.body.addWidget(Label(theme, tr("Value"), "strong"))
         self._entry = SecretEntry(context, "")
         self._entry.stored.connect(self._on_stored)
-        self.body.addWidget(self._entry)
+        fill(self.body, Label(theme, tr("Name"), "strong"), self._name, self._reference, Label(theme, tr("Value"), "strong"), self._entry)
         self.add_button(tr("Cancel"), self.leave)
         self.set_first_focus(self._name)
         self._on_name_changed("")
@@ -229,8 +220,7 @@ class CommandSheet(SheetView):
         if self._old is not None:
             remove = Button(self._theme, tr("Remove"), "danger", "trash")
             remove.clicked.connect(lambda: self.run(self._remove(), button=remove))
-            self.buttons.addWidget(remove)
-            self.buttons.addStretch(1)
+            fill(self.buttons, remove, 1)
         self.add_button(tr("Cancel"), self.leave)
         self._save_button = self.add_button(tr("Save"), lambda: self.run(self._save(), button=self._save_button), "primary")
 

@@ -35,7 +35,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll, SearchField
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -65,8 +65,7 @@ class SecretsTab(Page):
         self._body.addStretch(1)
         self._fault = FaultArea(theme)
         column(self).addWidget(NoticesAbove(self._fault, area))
-        new = Button(theme, tr("New secret"), icon="plus")
-        new.clicked.connect(self.open_new)
+        new = Button(theme, tr("New secret"), icon="plus", on_click=self.open_new)
         self.header_actions = (new,)
         self.enable(False)
         self.look_requested.connect(self._look)
@@ -125,9 +124,8 @@ class SecretsTab(Page):
         section = Section(self.context, tr("Missing"), ElidedLabel(self._theme, text, "caption", "muted"))
         box = Surface(self._theme)
         self._fields = column(box, margins=(16, 1, 16, 1))
-        section.body.addWidget(box)
         self._more = Label(self._theme, "", "caption", "muted")
-        section.body.addWidget(self._more)
+        fill(section.body, box, self._more)
         section.hide()
         return section
 
@@ -151,8 +149,7 @@ class SecretsTab(Page):
 
     def _missing_row(self, secret: SecretSnapshot) -> QWidget:
         widget = QWidget()
-        body = column(widget)
-        body.addWidget(divider())
+        body = fill(column(widget), divider())
         line = row(margins=(0, 10, 0, 10), spacing=16)
         body.addLayout(line)
         words = QWidget()
@@ -160,10 +157,9 @@ class SecretsTab(Page):
         lines = column(words, spacing=2)
         lines.addWidget(CodeLabel(self._theme, secret.name))
         lines.addWidget(ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted"))
-        line.addWidget(words)
         entry = SecretEntry(self.context, secret.name)
         entry.stored.connect(self._on_stored)
-        line.addWidget(entry, 1)
+        fill(line, words, (entry, 1))
         return widget
 
     # what is stored
@@ -172,8 +168,7 @@ class SecretsTab(Page):
         theme = self._theme
         self._search = SearchField(theme, tr("Find a secret"), width=200)
         self._search.textChanged.connect(self._show_stored)
-        self._unused = Button(theme, "", small=True)
-        self._unused.clicked.connect(self._on_remove_unused)
+        self._unused = Button(theme, "", small=True, on_click=self._on_remove_unused)
         self._about = ElidedLabel(theme, "", "caption", "muted")
         table = Table(theme, self._columns(), tr("Stored secrets"), lambda each: each.name, in_card=True, has_header=True)
         table.pressed.connect(self.open_secret)

@@ -22,7 +22,7 @@ from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import setting_row, text_line
-from tooltray.ui.widgets.surface import clear, column, divider
+from tooltray.ui.widgets.surface import clear, column, divider, fill
 from tooltray.ui.zoom import px
 
 WIDTH = 560
@@ -50,9 +50,8 @@ class TokenList(QWidget):
         self._theme, self._revoke = theme, revoke
         self._lines: tuple[TokenLine, ...] = ()
         layout = column(self)
-        add = Button(theme, tr("New token"), icon="plus", small=True)
+        add = Button(theme, tr("New token"), icon="plus", small=True, on_click=lambda: new())
         add.setAccessibleName(f"{tr('New token')}, {title}")
-        add.clicked.connect(lambda: new())
         layout.addWidget(setting_row(theme, title, text, add))
         self._rows = column()
         layout.addLayout(self._rows)
@@ -63,11 +62,9 @@ class TokenList(QWidget):
         self._lines = tuple(tokens)
         clear(self._rows)
         for name, text in tokens:
-            revoke = Button(self._theme, tr("Revoke"), small=True)
+            revoke = Button(self._theme, tr("Revoke"), small=True, on_click=partial(self._revoke, name))
             revoke.setAccessibleName(tr("Revoke the token {name}", name=name))
-            revoke.clicked.connect(partial(self._revoke, name))
-            self._rows.addWidget(divider())
-            self._rows.addWidget(setting_row(self._theme, name, text, revoke))
+            fill(self._rows, divider(), setting_row(self._theme, name, text, revoke))
 
 
 def client_line(token: ClientTokenSnapshot) -> TokenLine:
@@ -120,13 +117,11 @@ class TokenSheet(SheetView):
         theme, self._read, self._is_program = context.theme, read, is_program
         self._form = QWidget()
         form = column(self._form, spacing=12)
-        form.addWidget(Label(theme, tr("Name"), "strong"))
         self._field = text_line(theme, tr("Name"))
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_make)
-        form.addWidget(self._field)
         text = tr("By which you know it, when you want to revoke it. A token that has this name already ends.")
-        form.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        fill(form, Label(theme, tr("Name"), "strong"), self._field, Label(theme, text, "caption", "muted", wrap=True))
         scopes = [("manage", tr("Change everything")), ("call", tr("Look, and call tools")), ("read", tr("Look"))]
         self._scope = Choice(theme, scopes, name=tr("What it may"))
         self._scope.chosen_changed.connect(self._draw)
@@ -185,10 +180,8 @@ class TokenSheet(SheetView):
             self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _add(self, title: str, text: str, copy: str, said: str) -> None:
-        self._made.addWidget(Label(self._theme, title, "strong"))
-        self._made.addWidget(CodeLabel(self._theme, text))
-        button = Button(self._theme, copy, icon="copy", small=True)
-        button.clicked.connect(lambda: self.context.copy(text, said))
+        fill(self._made, Label(self._theme, title, "strong"), CodeLabel(self._theme, text))
+        button = Button(self._theme, copy, icon="copy", small=True, on_click=lambda: self.context.copy(text, said))
         self._made.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _draw(self) -> None:

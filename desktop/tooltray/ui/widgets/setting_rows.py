@@ -1,13 +1,15 @@
 """Rows with one setting each, in groups, and parts that are folded: the form of a settings page."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 HEIGHT, HEIGHT_WITH_TEXT = 46, 56
@@ -80,12 +82,21 @@ def text_line(theme: Theme, name: str, placeholder: str = "", *, style: str = "b
 def group(theme: Theme, *rows: QWidget) -> Surface:
     """Returns a box with settings that belong together."""
     box = Surface(theme)
-    layout = column(box, margins=(16, 0, 16, 0))
-    for index, widget in enumerate(rows):
-        if index:
-            layout.addWidget(divider())
-        layout.addWidget(widget)
+    add_lines(column(box, margins=(16, 0, 16, 0)), rows)
     return box
+
+
+def lines_box(theme: Theme, lines: Iterable[QWidget | QLayout], ground: str = "surface", margin: int = 0) -> Surface:
+    """Returns a box in a sheet with lines; `margin`: px above the first and below the last one."""
+    box = Surface(theme, ground, "border", "m")
+    add_lines(column(box, margins=(14, margin, 14, margin)), lines)
+    return box
+
+
+def add_lines(layout: QBoxLayout, lines: Iterable[QWidget | QLayout]) -> None:
+    """Adds lines to a layout, with a hairline between two of them."""
+    for index, line in enumerate(lines):
+        fill(layout, *([divider()] if index else []), line)
 
 
 class Fold(QWidget):
