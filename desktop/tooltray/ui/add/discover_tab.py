@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryHit, RegistrySearch, RegistryStatus, RegistryUpdate, StarterServer
-from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet, kind_word
+from tooltray.ui.add.offer_sheets import RegistrySheet, StarterSheet, kind_word
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, shipped, tr
 from tooltray.ui.kit.destinations import AddServer, Destination, OpenServer, WellKnownServer

@@ -13,7 +13,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.figures import tokens
+from tooltray.ui.figures import first_names, tokens
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
@@ -195,7 +195,4 @@ def result_words(test: ServerTest) -> str:
 
 def tool_words(tools: Sequence[ToolSize]) -> str:
     """Returns the names of the tools, the most expensive first."""
-    names = [tool.name for tool in sorted(tools, key=lambda tool: -tool.tokens)]
-    more = len(names) - MOST_NAMES
-    shown = ", ".join(names[:MOST_NAMES])
-    return tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
+    return first_names([tool.name for tool in sorted(tools, key=lambda tool: -tool.tokens)], MOST_NAMES)

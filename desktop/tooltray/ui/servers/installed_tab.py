@@ -18,10 +18,8 @@ from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.servers.closed_secrets import ClosedSecrets
-from tooltray.ui.servers.first_start import FirstStart
-from tooltray.ui.servers.first_steps import FirstStepsStrip
-from tooltray.ui.servers.many_bar import ManyBar
-from tooltray.ui.servers.many_servers import ManyServers
+from tooltray.ui.servers.first_steps import FirstStart, FirstStepsStrip
+from tooltray.ui.servers.many_servers import ManyBar, ManyServers
 from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList
@@ -425,7 +423,7 @@ class InstalledTab(Page):
     def show_bundle(self, source: str) -> None:
         """Reads a bundle without starting it, and shows what it is; a sheet that the user would lose stays."""
         from tooltray.ui.add.add_server import AddServerSheet
-        from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
+        from tooltray.ui.add.offer_sheets import ReadingBundleSheet
 
         sheets = self.context.sheets
         if sheets.panel is None or isinstance(sheets.panel, AddServerSheet | ReadingBundleSheet):

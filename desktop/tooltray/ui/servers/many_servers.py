@@ -1,22 +1,32 @@
-"""The user's actions on several servers at once: each separately, so that a failure stops no other; one Undo reverts all."""
+"""The user's actions on several servers at once, and the bar that offers them: each server separately, so that a failure stops no other;
+one Undo reverts all."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_actions import can
+from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.server_words import OPEN, runs_everything
 from tooltray.ui.servers.options_sheet import own_lazy_load
-from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, take_out
-from tooltray.ui.servers.server_verbs import ServerVerbs
+from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.servers.server_verbs import RemovedServer, ServerVerbs, bring_back, forget_secrets, take_out
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.surface import fill, row
+from tooltray.ui.zoom import px
 
 START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
 AT_ONCE = 8  # starts of programs beside each other; more would slow each other down
@@ -183,7 +193,7 @@ class ManyServers(QObject, View):
 
         await asyncio.gather(*(one(name) for name in names))
         if problems:
-            problem = Problem(failure(len(problems)), _listed(list(problems)), tr("Open each server for the reason."))
+            problem = Problem(failure(len(problems)), first_names(list(problems), MOST_NAMES), tr("Open each server for the reason."))
             self.context.notices.add_notice(problem)
         return [name for name in names if name not in problems]
 
@@ -204,6 +214,55 @@ def _not_changed(count: int) -> str:
     return tr("{count} servers could not be changed", count=count)
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown, more = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
-    return tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
+ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
+
+
+class ManyBar(QWidget):
+    """A bar with the actions for the selected servers; hidden while only one is selected.
+
+    Args:
+        head: shows the bar in the place of its first widget.
+    """
+
+    def __init__(self, theme: Theme, wishes: ServerWishes, table: ServerTable, head: QStackedWidget) -> None:
+        super().__init__()
+        self._theme, self._wishes, self._table, self._head = theme, wishes, table, head
+        line = row(self, margins=(24, 10, 24, 10), spacing=4)
+        self._words = ElidedLabel(theme, "", "label", hugs=True)
+        self._words.setFont(theme.font("label", tabular=True))
+        line.addWidget(self._words)
+        line.addSpacing(px(6))
+        faces = (
+            (START, tr("Start"), "play", "secondary"),
+            (STOP, tr("Stop"), "stop", "secondary"),
+            (RESTART, tr("Restart"), "refresh", "secondary"),
+            (ON_DEMAND, tr("Sleep"), "clock", "secondary"),
+            (REMOVE, tr("Remove"), "trash", "danger"),
+        )
+        self._buttons: dict[str, Button] = {}
+        for what, text, icon, variant in faces:
+            button = self._buttons[what] = Button(theme, text, variant, icon, small=True)
+            button.clicked.connect(partial(self._on_pressed, what))
+            line.addWidget(button)
+        self._buttons[ON_DEMAND].setToolTip(tr("They start when a client needs them, not with Tooltray."))
+        self._all = Button(theme, tr("Select all"), "ghost", small=True, on_click=table.selectAll)
+        fill(line, 1, self._all, IconButton(theme, "x", tr("Select none"), small=True, on_click=table.clearSelection))
+        table.picked_changed.connect(self.look)
+        head.addWidget(self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._all.setVisible(self.width() >= px(ROOM_FOR_ALL))
+
+    def look(self) -> None:
+        """Updates the bar to the selection and the servers' states."""
+        picked = self._table.picked_servers
+        self._head.setCurrentIndex(self._head.indexOf(self) if len(picked) > 1 else 0)
+        self._words.set_text(tr("{count} selected", count=len(picked)))
+        for what, button in self._buttons.items():
+            count = sum(can(what, server) for server in picked)
+            button.setEnabled(count > 0)
+            button.setAccessibleName(tr("{action}: {count} servers", action=button.text(), count=count))
+
+    def _on_pressed(self, what: str) -> None:
+        self._wishes.many_requested.emit(what, [server.name for server in self._table.picked_servers])

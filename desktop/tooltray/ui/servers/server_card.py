@@ -31,7 +31,7 @@ from tooltray.ui.server_words import (
     sign,
     traffic,
 )
-from tooltray.ui.servers.server_groups import needs_action
+from tooltray.ui.servers.server_filter import needs_action
 from tooltray.ui.service_words import service
 from tooltray.ui.state_language import IN_USE, Look, look, paused_look, server_look
 from tooltray.ui.theme import Theme

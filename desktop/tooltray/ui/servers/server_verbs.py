@@ -2,10 +2,11 @@
 engine, or opens a sheet."""
 
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from shiboken6 import isValid
@@ -13,19 +14,79 @@ from shiboken6 import isValid
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import HUB, SERVER
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
-from tooltray.ui.origins import change_there, is_of_file
+from tooltray.ui.origins import change_there, is_of_file, project_of
 from tooltray.ui.servers.options_sheet import OptionsSheet
-from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, removed_words, take_out
-from tooltray.ui.servers.sign_in_sheet import SignInAddressSheet
+from tooltray.ui.servers.server_sheets import AddToSheet, DuplicateSheet, SecretSheet, SignInAddressSheet
 from tooltray.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:  # imported where it is opened
     from tooltray.ui.logs.log_sheet import LogSheet
+
+
+MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes
+
+
+class RemovedServer(msgspec.Struct, frozen=True):
+    name: str
+    entry: Mapping[str, object]
+    is_default: bool
+    removal: ServerRemoval  # what is to go with it
+    project: str = ""  # the folder of the file that it was in; empty: the settings
+
+
+async def take_out(context: PageContext, name: str) -> RemovedServer:
+    """Removes a server; its secrets stay.
+
+    Raises:
+        TooltrayError: it was not removed, with the reason.
+    """
+    api, server = context.hub.servers, context.servers.find(name)
+    if server is not None and is_of_file(server):
+        there = await api.get_server_entry(name)
+        gone = await api.remove_mcp_server(name, keep_secrets=True)
+        return RemovedServer(there.name, there.entry, server.is_default, gone, project_of(server))
+    entry = (await api.get_mcp_servers()).get(name, {})
+    is_default = name in await api.get_mcp_default_servers()
+    return RemovedServer(name, entry, is_default, await api.remove_mcp_server(name, keep_secrets=True))
+
+
+async def bring_back(context: PageContext, removed: RemovedServer) -> None:
+    """Undoes a removal."""
+    await context.hub.servers.add_mcp_server(removed.name, removed.entry, removed.is_default, removed.project)
+
+
+async def forget_secrets(context: PageContext, removal: ServerRemoval) -> None:
+    """Deletes the secrets that only a removed server used, when its removal can no longer be undone."""
+    if names := [*removal.secrets, *filter(None, [removal.sign_in])]:
+        await context.hub.secrets.remove_unused_secrets(names)
+
+
+def removed_words(removed: RemovedServer) -> str:
+    """Returns one line about a removal; it may name secrets, and never contains their values."""
+    is_of_file = bool(removed.project)
+    text = tr("{name} is removed from its file", name=removed.name) if is_of_file else tr("{name} is removed", name=removed.name)
+    return " · ".join([text, *_of_secrets(removed.removal)])
+
+
+def _of_secrets(removal: ServerRemoval) -> Iterator[str]:
+    if len(removal.secrets) > 1:
+        yield tr("with its secrets {names}", names=first_names(removal.secrets, MOST_NAMES))
+    elif removal.secrets:
+        yield tr("with its secret {names}", names=removal.secrets[0])
+    if removal.sign_in:
+        yield tr("its sign-in ends")
+    for shared in removal.shared:
+        users = first_names(shared.users, MOST_NAMES)
+        is_one = len(shared.users) == 1
+        stays = tr("{name} stays, {users} still uses it", name=shared.name, users=users)
+        yield stays if is_one else tr("{name} stays, {users} still use it", name=shared.name, users=users)
 
 
 class ServersShown(Protocol):
@@ -182,8 +243,6 @@ class ServerVerbs(QObject, View):
     def duplicate(self, name: str) -> None:
         """Opens the sheet that names a server's copy."""
         if (server := self.context.servers.find(name)) is not None:
-            from tooltray.ui.servers.duplicate_sheet import DuplicateSheet
-
             self.context.sheets.show(DuplicateSheet(self.context, server, self._page.show_copy))
 
     # signing in
@@ -305,13 +364,9 @@ class ServerVerbs(QObject, View):
     def open_secret(self, server: str, secret: str) -> None:
         """Opens a field for a secret that a server lacks; once it is stored the engine starts the server again."""
         if secret and self.context.sheets.sheet is None:
-            from tooltray.ui.servers.secret_sheet import SecretSheet
-
             self.context.sheets.show(SecretSheet(self.context, server, secret))
 
     def open_links(self, name: str) -> None:
         """Shows links that add a server to AI clients."""
         if self.context.sheets.sheet is None:
-            from tooltray.ui.add.add_to_sheet import AddToSheet
-
             self.context.sheets.show(AddToSheet(self.context, name))
