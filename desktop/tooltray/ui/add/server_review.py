@@ -237,7 +237,7 @@ class ServerReview(Surface):
     ) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
         self._taken, self._on_changed, self._place, self._has_name = taken, on_changed, place, has_name
-        self._candidate: Candidate | None = None
+        self.candidate: Candidate | None = None
         self._is_named = False
         self._wanted: AccessChoice | None = None  # as the user chose
         self._access: AccessField | None = None
@@ -255,11 +255,6 @@ class ServerReview(Surface):
         self._parts = column()  # are replaced when another server is shown
         self._lines.addLayout(self._parts)
         self._draw_chip()
-
-    @property
-    def candidate(self) -> Candidate | None:
-        """The server; None while it is not known."""
-        return self._candidate
 
     @property
     def name(self) -> str:
@@ -280,7 +275,7 @@ class ServerReview(Surface):
     @property
     def is_ready(self) -> bool:
         """Whether the server can be added."""
-        return self._candidate is not None and not self.complaint
+        return self.candidate is not None and not self.complaint
 
     @property
     def access(self) -> AccessChoice | None:
@@ -306,7 +301,7 @@ class ServerReview(Surface):
     def show_candidate(self, candidate: Candidate) -> None:
         """Shows a server; the name and the access that the user chose stay."""
         self._clear()
-        self._candidate = candidate
+        self.candidate = candidate
         theme = self._theme
         if not self._is_named:
             self._name.setText(candidate.name)
@@ -335,20 +330,20 @@ class ServerReview(Surface):
     def show_access(self, candidate: Candidate) -> None:
         """Shows another access of the same server, once it is known."""
         if self._access is not None and self._wanted is None:
-            self._candidate = candidate
+            self.candidate = candidate
             self._access.show_choice(candidate)
 
     def show_place(self, place: str) -> None:
         """Shows where secrets are stored."""
         self._place = place
-        if self._stored is not None and self._candidate is not None:
-            self._stored.setText(tr("{names}, kept in {place}", names=", ".join(self._candidate.secrets), place=place))
+        if self._stored is not None and self.candidate is not None:
+            self._stored.setText(tr("{names}, kept in {place}", names=", ".join(self.candidate.secrets), place=place))
         for secret in self.secrets:
             secret.show_place(place)
 
     def _clear(self) -> None:
         clear(self._parts)
-        self._candidate = self._access = self._start = self._stored = None
+        self.candidate = self._access = self._start = self._stored = None
         self.secrets = []
 
     def _add_secrets(self, candidate: Candidate) -> None:
@@ -416,7 +411,7 @@ class ServerReview(Surface):
         self._on_changed()
 
     def _draw_chip(self) -> None:
-        self._chip.setVisible(self._has_name and (self._is_named or self._candidate is not None))
+        self._chip.setVisible(self._has_name and (self._is_named or self.candidate is not None))
         self._chip.set_word(self.complaint or tr("available"), "error" if self.complaint else "success")
 
 

@@ -51,6 +51,7 @@ class EntryFieldRow(QWidget):
     """A row for one field of an entry. `changed`: the user edited it; `value` has changed, unless there is a `fault`.
 
     Attributes:
+        fault: why the text is not a valid value; empty if it is.
         has_fault: whether something is wrong with the value, here or for the settings.
     """
 
@@ -62,7 +63,7 @@ class EntryFieldRow(QWidget):
         super().__init__()
         self._theme, self.field, self._choose_folder = theme, field, choose_folder
         self._was_there = self._is_showing = self.has_fault = False
-        self._own_fault = ""
+        self.fault = ""
         title = say(field.title)
         layout = column(self, spacing=4)
         head = fill(row(spacing=8), (Label(theme, title, "label", wrap=True), 1))
@@ -95,11 +96,6 @@ class EntryFieldRow(QWidget):
         return self.control.target if isinstance(self.control, SecretPairs) else self.control
 
     @property
-    def fault(self) -> str:
-        """Why the text is not a valid value; empty if it is."""
-        return self._own_fault
-
-    @property
     def value(self) -> object:
         """The user's value; None without one, so that the default applies. Only without `fault`."""
         match self.control:
@@ -121,7 +117,7 @@ class EntryFieldRow(QWidget):
         self.setVisible(is_wanted(entry, self.field))
         is_other = is_odd(entry, self.field)
         self.control.setEnabled(not is_other)
-        was_odd, self._own_fault = bool(self._own_fault), ""
+        was_odd, self.fault = bool(self.fault), ""
         self._say(tr("It is written in another way than fits here; change it in the JSON.") if is_other else "", "muted")
         if is_other:
             self._show(None)
@@ -130,9 +126,9 @@ class EntryFieldRow(QWidget):
 
     def show_fault(self, fault: str) -> None:
         """Shows below the control what is wrong with the value; empty: nothing."""
-        self.has_fault = bool(self._own_fault or fault)
+        self.has_fault = bool(self.fault or fault)
         if self.control.isEnabled():
-            self._say(self._own_fault or fault, "error")
+            self._say(self.fault or fault, "error")
 
     def _value_or_none(self) -> object:
         try:
@@ -213,10 +209,10 @@ class EntryFieldRow(QWidget):
             _fit(self.control)
         try:
             _ = self.value
-            self._own_fault = ""
+            self.fault = ""
         except ValueError:
             control = self.control
-            self._own_fault = json_fault(control.toPlainText()) if isinstance(control, CodeView) else tr("This must be a number.")
+            self.fault = json_fault(control.toPlainText()) if isinstance(control, CodeView) else tr("This must be a number.")
         self.show_fault("")
         self.changed.emit()
 
@@ -260,7 +256,7 @@ class EntryForm(QWidget):
     def __init__(self, theme: Theme, server: str, *, looks_secret: LooksSecret, choose_folder: ChooseFolder, place: SecretPlace) -> None:
         super().__init__()
         self._theme, self.place = theme, place
-        self._entry: Entry = {}
+        self.entry: Entry = {}
         self._rows = [
             EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder, place=place)
             for each in FIELDS
@@ -281,11 +277,6 @@ class EntryForm(QWidget):
     @property
     def rows(self) -> Sequence[EntryFieldRow]:
         return tuple(self._rows)
-
-    @property
-    def entry(self) -> Entry:
-        """The entry with the values of the form."""
-        return self._entry
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -314,7 +305,7 @@ class EntryForm(QWidget):
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry, without `changed`."""
-        self._entry = entry
+        self.entry = entry
         for each in self._rows:
             each.set_entry(entry)
         self._draw_groups()
@@ -327,7 +318,7 @@ class EntryForm(QWidget):
     def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Shows errors at their fields."""
         for each in self._rows:
-            path = path_in(self._entry, each.field)
+            path = path_in(self.entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
             each.show_fault(problem_words.title(Problem(found.message)) if found is not None else "")
         self._show_faults()
@@ -380,7 +371,7 @@ class EntryForm(QWidget):
         """Hides groups without a field, and shows how many fields differ from the default."""
         for widget, rows in self._groups:
             widget.setVisible(any(not each.isHidden() for each in rows))
-        count = sum(is_changed(self._entry, each.field) for each in self._rows[len(BASIC) :])
+        count = sum(is_changed(self.entry, each.field) for each in self._rows[len(BASIC) :])
         self._advanced.set_title(tr("Advanced ({count} changed)", count=count) if count else tr("Advanced"))
 
     def _show_faults(self) -> None:
@@ -390,10 +381,10 @@ class EntryForm(QWidget):
 
     def _on_changed(self, line: EntryFieldRow) -> None:
         if not line.fault:
-            self._entry = with_value(self._entry, line.field, line.value)
+            self.entry = with_value(self.entry, line.field, line.value)
             for each in self._rows:  # what a field means may have changed with another one
                 if each is not line and not each.fault:  # what cannot be read yet stays
-                    each.set_entry(self._entry)
+                    each.set_entry(self.entry)
             self._draw_groups()
         self.changed.emit()
 
@@ -411,7 +402,7 @@ class TypedSecrets(QWidget):
     def __init__(self, theme: Theme, server: str, form: EntryForm, move: MoveSecrets, changed: Callable[[], None]) -> None:
         super().__init__()
         self._server, self._form, self._move, self._changed = server, form, move, changed
-        self._entry: Entry = {}
+        self.entry: Entry = {}
         self._moved: Mapping[str, str] = {}
         self._shown: tuple[str, ...] = ()  # values without a line of their own
         self._plain: set[str] = set()
@@ -421,11 +412,6 @@ class TypedSecrets(QWidget):
         self._choice = Button(theme, tr("Save in plain text"), "link", small=True, on_click=self._on_choice)
         fill(line, (self._note, 1), self._choice)
         self.hide()
-
-    @property
-    def entry(self) -> Entry:
-        """The entry to save, with placeholders for the values that are stored as secrets."""
-        return self._entry
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -448,7 +434,7 @@ class TypedSecrets(QWidget):
         """
         form = self._form
         taken = {*self._stored, *form.secrets}
-        self._entry, self._moved = self._move(self._server, form.entry, base, plain=form.plain | self._plain, taken=taken)
+        self.entry, self._moved = self._move(self._server, form.entry, base, plain=form.plain | self._plain, taken=taken)
         form.show_moved(self._moved.values())
         lines = form.lines
         self._shown = tuple(value for value in self._moved.values() if not any(line.endswith(value) for line in lines))

@@ -34,11 +34,11 @@ class EntryJson(QWidget):
         super().__init__()
         self._theme = theme
         layout = column(self, spacing=8)
-        self._code = CoveredCode(theme, tr("The entry as JSON"), find_secrets, lines=LINES)
-        self._code.setMinimumHeight(px(160))
-        self._code.setMaximumHeight(16_777_215)
-        self._code.textChanged.connect(self._on_changed)
-        layout.addWidget(self._code, 1)
+        self.code = CoveredCode(theme, tr("The entry as JSON"), find_secrets, lines=LINES)
+        self.code.setMinimumHeight(px(160))
+        self.code.setMaximumHeight(16_777_215)
+        self.code.textChanged.connect(self._on_changed)
+        layout.addWidget(self.code, 1)
         self._slips: QVBoxLayout = column(spacing=2)
         layout.addLayout(self._slips)
         self._is_ours = False
@@ -47,11 +47,7 @@ class EntryJson(QWidget):
 
     @property
     def text(self) -> str:
-        return self._code.toPlainText()
-
-    @property
-    def code(self) -> CoveredCode:
-        return self._code
+        return self.code.toPlainText()
 
     def sizeHint(self) -> QSize:
         return QSize(px(320), px(420))
@@ -60,13 +56,13 @@ class EntryJson(QWidget):
         """Shows another text, without `edited`; the scroll position stays where possible."""
         if text == self.text:
             return
-        bar = self._code.verticalScrollBar()
+        bar = self.code.verticalScrollBar()
         place, self._is_ours = bar.value(), True
         if self.text:
-            replace_text(self._code, text)
+            replace_text(self.code, text)
         else:
-            self._code.setPlainText(text)  # Ctrl+Z leads to the first text, not to none
-        self._code.moveCursor(QTextCursor.MoveOperation.Start)
+            self.code.setPlainText(text)  # Ctrl+Z leads to the first text, not to none
+        self.code.moveCursor(QTextCursor.MoveOperation.Start)
         bar.setValue(place)
         self._is_ours = False
 
@@ -86,11 +82,11 @@ class EntryJson(QWidget):
 
     def go_to(self, line: int) -> None:
         """Moves the cursor to a line's end, from 1."""
-        block = self._code.document().findBlockByNumber(line - 1)
+        block = self.code.document().findBlockByNumber(line - 1)
         cursor = QTextCursor(block)
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
-        self._code.setTextCursor(cursor)
-        self._code.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.code.setTextCursor(cursor)
+        self.code.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def marked_lines(self) -> Sequence[int]:
@@ -105,11 +101,11 @@ class EntryJson(QWidget):
         marks = []
         for line in self._marked:
             mark = QTextEdit.ExtraSelection()
-            mark.cursor = QTextCursor(self._code.document().findBlockByNumber(line - 1))
+            mark.cursor = QTextCursor(self.code.document().findBlockByNumber(line - 1))
             mark.format.setBackground(fill)
             mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
             marks.append(mark)
-        self._code.setExtraSelections(marks)
+        self.code.setExtraSelections(marks)
 
 
 WIDTH = 640

@@ -52,10 +52,10 @@ class PairRow(QWidget):
         outer = column(self, spacing=2)
         line = row(spacing=6)
         outer.addLayout(line)
-        self._name = self._field(name)
-        self._name.setPlaceholderText(tr("NAME"))
-        self._name.textChanged.connect(self._on_name)
-        line.addWidget(self._name, NAME_SHARE)
+        self.name_field = self._field(name)
+        self.name_field.setPlaceholderText(tr("NAME"))
+        self.name_field.textChanged.connect(self._on_name)
+        line.addWidget(self.name_field, NAME_SHARE)
         self._value = self._field(value)
         self._value.textEdited.connect(self._on_typed)
         self._value.installEventFilter(self)
@@ -81,7 +81,7 @@ class PairRow(QWidget):
 
     @property
     def name(self) -> str:
-        return self._name.text().strip()
+        return self.name_field.text().strip()
 
     @property
     def value(self) -> str:
@@ -163,16 +163,11 @@ class PairRow(QWidget):
     @property
     def name_width(self) -> int:
         """The width in px at which the name is not cut."""
-        return self._name.fontMetrics().horizontalAdvance(self._name.text()) + px(NAME_CHROME)
+        return self.name_field.fontMetrics().horizontalAdvance(self.name_field.text()) + px(NAME_CHROME)
 
     def set_name_width(self, width: int) -> None:
-        self._name.setMinimumWidth(width)
-        self._name.setToolTip(plain_tip(self.name) if width < self.name_width else "")
-
-    @property
-    def target(self) -> QWidget:
-        """The widget for the keyboard."""
-        return self._name
+        self.name_field.setMinimumWidth(width)
+        self.name_field.setToolTip(plain_tip(self.name) if width < self.name_width else "")
 
     def focus_secret(self) -> None:
         """Moves the focus to the value of the secret."""
@@ -191,7 +186,7 @@ class PairRow(QWidget):
         is_plain = not self.is_kept and (self._is_moved or self._is_plain or self._looks_secret(self.name, self._value.text()))
         is_secret = self.is_kept or is_plain
         is_shown = self._is_typed and self._show.text() == tr("Hide")
-        self._name.setAccessibleName(tr("Name of {name}", name=name))
+        self.name_field.setAccessibleName(tr("Name of {name}", name=name))
         self._value.setAccessibleName(tr("Value of {name}", name=name))
         self._value.setReadOnly(self.is_kept and not self._is_replacing)
         self._value.setEchoMode(QLineEdit.EchoMode.Password if is_secret and not is_shown else QLineEdit.EchoMode.Normal)
@@ -319,7 +314,7 @@ class SecretPairs(QWidget):
         names = [each.name for each in self._rows]
         twice = (each for each in self._rows if each.name and names.count(each.name) > 1)
         line = next(chain(twice, self._rows), None)
-        return line.target if line is not None else self._add
+        return line.name_field if line is not None else self._add
 
     def missing(self, before: Mapping[str, str]) -> PairRow | None:
         """Returns the first secret that was left empty.
@@ -388,7 +383,7 @@ class SecretPairs(QWidget):
         line.deleteLater()
 
     def _on_add(self) -> None:
-        self._append("", "").target.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._append("", "").name_field.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 def _is_typing(event: QKeyEvent) -> bool:

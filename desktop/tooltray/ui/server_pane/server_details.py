@@ -54,22 +54,17 @@ class ServerDetails(QFrame):
         self._tabs = [tab for tab in TITLES if tab != ACCESS or server.access is not None]  # no file has an entry of it
         self._actions = ServerButtons(context.theme, self, server=server, wishes=context.wishes)
         self._views: dict[str, QWidget] = {}
-        self._tab = ""
+        self.tab = ""
         self._is_wide = self._was_wide = False  # now, and before the form was opened
         self._row = FilterTabs(context.theme, [say(TITLES[tab]) for tab in self._tabs], name=self.accessibleName(), have_counts=False)
         self._row.chosen.connect(lambda index: self._open(self._tabs[index]))
         self._stack = QStackedWidget()
-        fill(fill(column(self), self._title()), fill(row(margins=(MARGIN - TEXT_INSET, 0, MARGIN, 8)), self._row, 1), (self._stack, 1))
+        fill(column(self), self._title(), fill(row(margins=(MARGIN - TEXT_INSET, 0, MARGIN, 8)), self._row, 1), (self._stack, 1))
         self._open(OVERVIEW)
 
     @property
     def server(self) -> ServerSnapshot:
         return self._state.server
-
-    @property
-    def tab(self) -> str:
-        """The name of the open tab; SETTINGS while the form is open."""
-        return self._tab
 
     def view(self, tab: str) -> QWidget | None:
         """Returns the widget of a tab; None if it was not shown yet."""
@@ -85,7 +80,7 @@ class ServerDetails(QFrame):
 
     def leave_form(self) -> None:
         """Shows the tabs again; what the user has typed stays in the form."""
-        if self._tab == SETTINGS:
+        if self.tab == SETTINGS:
             self._open(self._tabs[self._row.current])
 
     @property
@@ -100,7 +95,7 @@ class ServerDetails(QFrame):
 
     def restore(self, text: str) -> None:
         """Shows what was `unsaved`, in the form if it is open."""
-        if self._form is not None and self._tab == SETTINGS:
+        if self._form is not None and self.tab == SETTINGS:
             self._form.restore(text)
 
     def set_gone(self) -> None:
@@ -110,7 +105,7 @@ class ServerDetails(QFrame):
 
     def take_keyboard(self) -> None:
         """Moves the focus to the open tab, or to the way back from the form."""
-        if self._tab == SETTINGS:
+        if self.tab == SETTINGS:
             self._back.setFocus()
         else:
             self._row.focus_current()
@@ -148,7 +143,7 @@ class ServerDetails(QFrame):
         self._draw()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._tab == SETTINGS:
+        if event.key() == Qt.Key.Key_Escape and self.tab == SETTINGS:
             self._on_back()
         else:
             super().keyPressEvent(event)
@@ -179,16 +174,16 @@ class ServerDetails(QFrame):
         return line
 
     def _draw(self) -> None:
-        is_form = self._tab == SETTINGS
+        is_form = self.tab == SETTINGS
         for widget in (self._back, self._gap):
             widget.setVisible(is_form)
         self._row.setVisible(not is_form)
         self._edit.setVisible(not is_form and self._can_edit)
         self._edit.setText(tr("Unsaved changes") if self.unsaved else tr("Edit"))
-        self._badge.setVisible(self._tab != OVERVIEW and self._is_wide)  # the overview and the list have it, too
+        self._badge.setVisible(self.tab != OVERVIEW and self._is_wide)  # the overview and the list have it, too
 
     def _open(self, name: str) -> None:
-        was_form, self._tab = self._tab == SETTINGS, name
+        was_form, self.tab = self.tab == SETTINGS, name
         if name not in self._views:
             view = self._views[name] = self._made(name)
             self._stack.addWidget(view)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
@@ -222,10 +223,10 @@ class ServerOverview(ServerView):
         line = row(self._button_row, margins=(0, 6, 0, 0))
         for button, slot in (
             (self._button, self._on_button),
-            (self._why, actions.show_why),
-            (self._anyway, actions.start_anyway),
-            (self._again, actions.sign_in),
-            (self._copy, actions.copy_sign_in_address),
+            (self._why, partial(actions.request, "diagnosis")),
+            (self._anyway, partial(actions.request, "start_anyway")),
+            (self._again, partial(actions.request, "sign_in")),
+            (self._copy, partial(actions.request, "sign_in_address")),
         ):
             button.clicked.connect(slot)
             line.addWidget(button)
@@ -296,7 +297,7 @@ class ServerOverview(ServerView):
     def _on_button(self) -> None:
         action = own_action(self._state.server)
         if action is Action.EXPAND:  # the details are open; what is left to do is to stop it
-            self._actions.stop()
+            self._actions.request("stop")
         else:
             self._actions.perform(action)
 

@@ -71,17 +71,13 @@ class ToolTable(QWidget):
         self._note = Label(theme, tr("Loading the tools…"), "caption", "muted")
         self._note.setFixedHeight(px(TWO_LINES_HEIGHT))
         layout.addWidget(self._note)
-        self._table = _RowsInPage(theme, self._columns(), tr("Tools of {name}", name=server))
-        self._table.switched.connect(self._on_switched)
-        self._table.row_chosen.connect(self.tool_chosen)
-        self._table.hide()
+        self.table = _RowsInPage(theme, self._columns(), tr("Tools of {name}", name=server))
+        self.table.switched.connect(self._on_switched)
+        self.table.row_chosen.connect(self.tool_chosen)
+        self.table.hide()
         self._more = Button(theme, "", "link", small=True, on_click=self._on_more)
         self._more.hide()
-        fill(layout, self._table, self._more, 1)
-
-    @property
-    def table(self) -> Table:
-        return self._table
+        fill(layout, self.table, self._more, 1)
 
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
         self._tools = tuple(tools)
@@ -91,13 +87,13 @@ class ToolTable(QWidget):
         """Shows what applies to calls of each tool now."""
         self._approvals = approvals
         self._fit_kind()
-        self._table.viewport().update()
+        self.table.viewport().update()
 
     def _fit_kind(self) -> None:
         """Makes the column of kinds as wide as its widest word, so that names have the rest."""
         metrics = self._theme.metrics("caption_strong")
-        widest = max((metrics.horizontalAdvance(self._kind(tool)[0]) for tool in self._table.rows), default=0)
-        self._table.setColumnWidth(KIND, min(px(KIND_WIDTH), max(px(LEAST_KIND), widest + px(CHIP_EDGES) + px(PADDING))))
+        widest = max((metrics.horizontalAdvance(self._kind(tool)[0]) for tool in self.table.rows), default=0)
+        self.table.setColumnWidth(KIND, min(px(KIND_WIDTH), max(px(LEAST_KIND), widest + px(CHIP_EDGES) + px(PADDING))))
 
     def _kind(self, tool: ToolSnapshot) -> tuple[str, str]:
         return _category(tool, self._approvals.get((tool.server, tool.original_name)))
@@ -112,10 +108,10 @@ class ToolTable(QWidget):
     def _draw(self) -> None:
         tools = self._tools or ()
         shown = len(tools) if len(tools) <= self._limit + FEW_MORE else self._limit
-        self._table.set_rows(tools[:shown])
+        self.table.set_rows(tools[:shown])
         self._fit_kind()
-        self._table.fit_height()
-        self._table.setVisible(bool(tools))
+        self.table.fit_height()
+        self.table.setVisible(bool(tools))
         self._note.setText(tr("This server has not listed any tool yet."))
         self._note.setVisible(not tools)
         left = len(tools) - shown
@@ -127,7 +123,7 @@ class ToolTable(QWidget):
         self._draw()
 
     def _on_switched(self, tool: ToolSnapshot, on: bool) -> None:
-        self._table.update_row(replace(tool, is_enabled=on))  # at once; a failure brings the true list, which puts it back
+        self.table.update_row(replace(tool, is_enabled=on))  # at once; a failure brings the true list, which puts it back
         self.tool_switched.emit(tool.original_name, on)
 
 
@@ -187,10 +183,10 @@ class ServerTools(ServerView, View):
         fill(outer, self._head, (self._stack, 1))
         area, content = PageScroll(tr("Tools of {name}", name=name), margin=MARGIN), QWidget()
         self._count = Label(context.theme, "", "caption_strong", "muted")
-        self._tools = ToolTable(context.theme, name)
-        self._tools.tool_switched.connect(self._on_switched)
-        self._tools.tool_chosen.connect(context.wishes.tool_requested)
-        fill(column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6), self._count, self._tools, 1)
+        self.tools = ToolTable(context.theme, name)
+        self.tools.tool_switched.connect(self._on_switched)
+        self.tools.tool_chosen.connect(context.wishes.tool_requested)
+        fill(column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6), self._count, self.tools, 1)
         area.setWidget(content)
         self._stack.addWidget(area)
         self.lists = [OfferedList(context, kind, name) for kind in (PROMPT, RESOURCE, SKILL)]
@@ -202,10 +198,6 @@ class ServerTools(ServerView, View):
         self._ask_approvals = self.reading(self._read_approvals)
         context.hub.on_any((GrantsChanged, ConfigChanged), self._look, self)
         context.wishes.tools_requested.emit(name)
-
-    @property
-    def tools(self) -> ToolTable:
-        return self._tools
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -219,13 +211,13 @@ class ServerTools(ServerView, View):
 
     async def _read_approvals(self) -> None:
         with contextlib.suppress(TooltrayError):  # then each tool says it itself
-            self._tools.set_approvals(await read_tools(self.hub, self._name))
+            self.tools.set_approvals(await read_tools(self.hub, self._name))
 
     def show_state(self, state: PaneState) -> None:
         self._count.setText(cost_words(state.server, state.cost))
         self._on_listed(0, state.server.tool_count)
         if state.tools is not None:
-            self._tools.set_tools(state.tools)
+            self.tools.set_tools(state.tools)
 
     def _on_listed(self, place: int, count: int) -> None:
         self._counts[place] = count

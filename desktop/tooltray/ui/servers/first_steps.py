@@ -115,7 +115,7 @@ class FirstStepsStrip(QWidget, View):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         self.context, theme = context, context.theme
-        self._steps, self._is_wanted, self._is_empty = FirstSteps(), False, False
+        self.steps, self._is_wanted, self._is_empty = FirstSteps(), False, False
         outer = column(self, margins=(24, 12, 24, 0))
         box = Surface(theme)
         self._line = row(box, margins=(16, 12, 8, 12), spacing=16)
@@ -125,24 +125,20 @@ class FirstStepsStrip(QWidget, View):
         close = IconButton(theme, "x", tr("Put the first steps away"), small=True, on_click=self._on_close)
         self._line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         outer.addWidget(box)
-        self._views[1].button.clicked.connect(self._on_connect)
-        self._views[2].button.clicked.connect(self._on_try)
+        self._views[1].button.clicked.connect(lambda: self.context.go(Clients()))
+        self._views[2].button.clicked.connect(lambda: self.run(self._try_tool(self.steps.server)))
         self.read = self.reading(self._read)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
         context.hub.on(ToolCallResult, self._on_called, self)
         context.hub.on_any((SessionListChanged,), self._on_sessions, self)
         self._draw()
 
-    @property
-    def steps(self) -> FirstSteps:
-        return self._steps
-
     def set_empty(self, is_empty: bool) -> None:
         """Begins the steps while no server exists; they stay after the first one is added."""
         if is_empty == self._is_empty:
             return
         self._is_empty = is_empty
-        if not is_empty and not self._steps.are_done:
+        if not is_empty and not self.steps.are_done:
             self._is_wanted = True
             self._keep(True)
         self._draw()
@@ -173,7 +169,7 @@ class FirstStepsStrip(QWidget, View):
         Args:
             client: its name; empty: the one before stays.
         """
-        self._take(replace(self._steps, client=client or self._steps.client, has_called=self._steps.has_called or has_called))
+        self._take(replace(self.steps, client=client or self.steps.client, has_called=self.steps.has_called or has_called))
 
     def _keep(self, are_wanted: bool) -> None:
         """Saves whether the steps are shown."""
@@ -184,23 +180,23 @@ class FirstStepsStrip(QWidget, View):
         if snapshot is None:
             return
         server = answering(snapshot.servers)
-        client = self._steps.client or (tr("An AI client") if snapshot.session_count else "")
-        self._take(replace(self._steps, server=server, client=client))
+        client = self.steps.client or (tr("An AI client") if snapshot.session_count else "")
+        self._take(replace(self.steps, server=server, client=client))
 
     def _on_called(self, event: ToolCallResult) -> None:
         """Takes the call from its event: the journal has it only later. The user's own tries do not count."""
         call = event.response
         if self._is_wanted and call.client != PERSON and call.outcome in ANSWERED:
-            self.show_found(self._steps.client or tr("An AI client"), True)
+            self.show_found(self.steps.client or tr("An AI client"), True)
 
     def _on_sessions(self) -> None:
         if self._is_wanted:
             self.read()
 
     def _take(self, steps: FirstSteps) -> None:
-        if steps == self._steps:
+        if steps == self.steps:
             return
-        self._steps = steps
+        self.steps = steps
         if self._is_wanted and steps.are_done:
             self._is_wanted = False
             self._keep(False)
@@ -208,7 +204,7 @@ class FirstStepsStrip(QWidget, View):
         self._draw()
 
     def _draw(self) -> None:
-        steps = self._steps
+        steps = self.steps
         self.setVisible(self._is_wanted or self._is_empty)
         first, second, third = self._views
         first.show_step(tr("Add a server"), steps.server or tr("With one click, below"), is_done=bool(steps.server))
@@ -222,12 +218,6 @@ class FirstStepsStrip(QWidget, View):
         third.show_step(tr("Make the first call"), text, is_done=steps.has_called, button=trying)
         for index, button in enumerate(("", connect, trying)):
             self._line.setStretch(index, ROOM_OF_NEXT if button else 1)
-
-    def _on_connect(self) -> None:
-        self.context.go(Clients())
-
-    def _on_try(self) -> None:
-        self.run(self._try_tool(self._steps.server))
 
     async def _try_tool(self, server: str) -> None:
         """Opens a tool that the user could try, rather one that reads."""

@@ -102,7 +102,7 @@ class InstalledTab(Page):
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
-        paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self, self._on_paste)
+        paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self, lambda: self.add(QGuiApplication.clipboard().text()))
         paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._on_servers_changed()
 
@@ -394,9 +394,6 @@ class InstalledTab(Page):
         """Opens the sheet that adds a server, if a hub runs."""
         if self.is_usable:
             self._open_add(text)
-
-    def _on_paste(self) -> None:
-        self.add(QGuiApplication.clipboard().text())
 
     def _open_add(self, text: str) -> bool:
         """Opens the sheet that adds a server; returns False if another sheet is open."""

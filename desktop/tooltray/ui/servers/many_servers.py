@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import many, tr
@@ -33,6 +34,11 @@ AT_ONCE = 8  # starts of programs beside each other; more would slow each other 
 MOST_NAMES = 6  # of those that failed, in one notice
 
 OFFERED = "asking_first_offered"  # in the window's memory: it was offered once, or there was nothing to offer
+
+NOT_STARTED = Phrase("{count} servers did not start", count=0)
+NOT_STOPPED = Phrase("{count} servers could not be stopped", count=0)
+NOT_REMOVED = Phrase("{count} servers could not be removed", count=0)
+NOT_CHANGED = Phrase("{count} servers could not be changed", count=0)
 
 Work = Callable[[str], Coroutine[object, object, None]]
 
@@ -65,28 +71,28 @@ class ManyServers(QObject, View):
         stopped = [server.name for server in servers if server.state is ServerState.STOPPED]
         said = tr("{count} servers are starting", count=len(servers))
         if stopped:
-            self.context.offer_undo(said, partial(self._each, stopped, self.hub.servers.stop_server, _not_stopped))
+            self.context.offer_undo(said, partial(self._each, stopped, self.hub.servers.stop_server, NOT_STOPPED))
         else:
             self.context.say(said)
-        await self._each([server.name for server in servers], self._verbs.started, _not_started)
+        await self._each([server.name for server in servers], self._verbs.started, NOT_STARTED)
 
     async def _stop(self, servers: Sequence[ServerSnapshot]) -> None:
         names = [server.name for server in servers]
-        done = await self._each(names, self.hub.servers.stop_server, _not_stopped)
+        done = await self._each(names, self.hub.servers.stop_server, NOT_STOPPED)
         if done:
-            back = partial(self._each, done, self._verbs.started, _not_started)
+            back = partial(self._each, done, self._verbs.started, NOT_STARTED)
             self.context.offer_undo(tr("{count} servers are stopped", count=len(done)), back)
 
     async def _restart(self, servers: Sequence[ServerSnapshot]) -> None:
         self.context.say(tr("{count} servers are being restarted", count=len(servers)))
-        await self._each([server.name for server in servers], self.hub.servers.restart_server, _not_started)
+        await self._each([server.name for server in servers], self.hub.servers.restart_server, NOT_STARTED)
 
     async def _on_demand(self, servers: Sequence[ServerSnapshot]) -> None:
         names = [server.name for server in servers]
-        done = await self._each(names, self.hub.servers.remove_mcp_default_server, _not_changed)
+        done = await self._each(names, self.hub.servers.remove_mcp_default_server, NOT_CHANGED)
         if done:
             words = tr("{count} servers start when a client needs them", count=len(done))
-            self.context.offer_undo(words, partial(self._each, done, self.hub.servers.add_mcp_default_server, _not_changed))
+            self.context.offer_undo(words, partial(self._each, done, self.hub.servers.add_mcp_default_server, NOT_CHANGED))
 
     async def _remove(self, servers: Sequence[ServerSnapshot]) -> None:
         gone: list[RemovedServer] = []
@@ -94,7 +100,7 @@ class ManyServers(QObject, View):
         async def remove(name: str) -> None:
             gone.append(await take_out(self.context, name))
 
-        await self._each([server.name for server in servers], remove, _not_removed, at_once=1)
+        await self._each([server.name for server in servers], remove, NOT_REMOVED, at_once=1)
         if gone:
             words = tr("{count} servers are removed", count=len(gone))
             if any(is_of_file(server) for server in servers):
@@ -114,7 +120,7 @@ class ManyServers(QObject, View):
             await self.hub.views.set_lazy_load(True, name)
             before[name] = own
 
-        await self._each(names, show, _not_changed, at_once=1)
+        await self._each(names, show, NOT_CHANGED, at_once=1)
         self.context.wishes.costs_requested.emit()
         if before:
             words = tr("The tool listing of {name} is compact", name=names[0])
@@ -155,7 +161,7 @@ class ManyServers(QObject, View):
         async def choose(name: str) -> None:
             await self.hub.approvals.set_server_auto_approve(name, list(rules[name]))
 
-        return await self._each(list(rules), choose, _not_changed, at_once=1)
+        return await self._each(list(rules), choose, NOT_CHANGED, at_once=1)
 
     # back
 
@@ -163,7 +169,7 @@ class ManyServers(QObject, View):
         async def show(name: str) -> None:
             await self.hub.views.set_lazy_load(before[name], name)
 
-        await self._each(list(before), show, _not_changed, at_once=1)
+        await self._each(list(before), show, NOT_CHANGED, at_once=1)
         self.context.wishes.costs_requested.emit()
 
     async def _bring_back(self, removed: Sequence[RemovedServer]) -> None:
@@ -174,11 +180,11 @@ class ManyServers(QObject, View):
         for each in removed:
             self.run(forget_secrets(self.context, each.removal))
 
-    async def _each(self, names: Sequence[str], work: Work, failure: Callable[[int], str], *, at_once: int = AT_ONCE) -> list[str]:
+    async def _each(self, names: Sequence[str], work: Work, failure: Phrase, *, at_once: int = AT_ONCE) -> list[str]:
         """Does the work with each server; returns the successes, and shows the failures.
 
         Args:
-            failure: the title of a notice about a number of failures.
+            failure: the title of a notice, for `count` failures.
         """
         free = asyncio.Semaphore(at_once)
         problems: dict[str, Problem] = {}
@@ -193,25 +199,13 @@ class ManyServers(QObject, View):
 
         await asyncio.gather(*(one(name) for name in names))
         if problems:
-            problem = Problem(failure(len(problems)), first_names(list(problems), MOST_NAMES), tr("Open each server for the reason."))
+            problem = Problem(
+                Phrase(failure.template, count=len(problems)),
+                first_names(list(problems), MOST_NAMES),
+                tr("Open each server for the reason."),
+            )
             self.context.notices.add_notice(problem)
         return [name for name in names if name not in problems]
-
-
-def _not_started(count: int) -> str:
-    return tr("{count} servers did not start", count=count)
-
-
-def _not_stopped(count: int) -> str:
-    return tr("{count} servers could not be stopped", count=count)
-
-
-def _not_removed(count: int) -> str:
-    return tr("{count} servers could not be removed", count=count)
-
-
-def _not_changed(count: int) -> str:
-    return tr("{count} servers could not be changed", count=count)
 
 
 ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all

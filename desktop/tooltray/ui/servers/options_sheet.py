@@ -31,7 +31,7 @@ class OptionsSheet(SheetView):
 
     def __init__(self, context: PageContext, server: ServerSnapshot, cost: ServerCost | None) -> None:
         super().__init__(context, tr("Options of {name}", name=server.name), WIDTH)
-        theme, self._server = context.theme, server
+        theme, self.server = context.theme, server
         self._template: list[str] | None = None  # for a project, where the settings have one apart from its arguments
         self._arguments: list[str] | None = None  # as the settings have them; None until they are known, or if it takes none
         self._own_lazy: bool | None = None  # as the settings have it
@@ -60,21 +60,17 @@ class OptionsSheet(SheetView):
         context.servers.server_removed.connect(self._on_server_removed)
         self.reading(self._read)()
 
-    @property
-    def server(self) -> ServerSnapshot:
-        return self._server
-
     async def _read(self) -> None:
-        self._show_entry((await self.hub.servers.get_server_entry(self._server.name)).counts)
+        self._show_entry((await self.hub.servers.get_server_entry(self.server.name)).counts)
 
     def _on_server_changed(self, server: ServerSnapshot) -> None:
         """Shows a newer snapshot; the switches show the real values."""
-        if server.name == self._server.name:
-            self._server = server
+        if server.name == self.server.name:
+            self.server = server
             self._draw()
 
     def _on_server_removed(self, name: str) -> None:
-        if name == self._server.name:
+        if name == self.server.name:
             self.close_requested.emit()
 
     def set_cost(self, cost: ServerCost | None) -> None:
@@ -98,7 +94,7 @@ class OptionsSheet(SheetView):
             self._field.setPlainText("\n".join(self._arguments or ()))
         self._own_lazy = own_lazy_load(entry)
         if self._own_lazy is None:  # else nothing here says what counts for all servers
-            self._lazy.set_title("all", tr("Default (compact)") if self._server.is_lazy else tr("Default (full)"))
+            self._lazy.set_title("all", tr("Default (compact)") if self.server.is_lazy else tr("Default (full)"))
         self._lazy.setEnabled(True)
         self._draw_lazy()
         self._with_arguments.setVisible(has_command)
@@ -121,7 +117,7 @@ class OptionsSheet(SheetView):
         fill(inner, Label(theme, name, "label"), self._field)
         foot = row()
         self._note = Label(theme, "", "caption", "muted", wrap=True)
-        self._save = Button(theme, tr("Save arguments"), small=True, on_click=self._on_save)
+        self._save = Button(theme, tr("Save arguments"), small=True, on_click=lambda: self._set_deferred(True, self._edited))
         fill(foot, (self._note, 1), self._save)
         inner.addLayout(foot)
         self._remote = Label(theme, tr("Its URL and headers can have these in them:"), "caption", "muted", wrap=True)
@@ -140,19 +136,19 @@ class OptionsSheet(SheetView):
 
     def _draw(self) -> None:
         self._draw_lazy()
-        self._deferred.set_on(self._server.is_deferred)
-        self._project.setVisible(self._server.is_deferred)
+        self._deferred.set_on(self.server.is_deferred)
+        self._project.setVisible(self.server.is_deferred)
         self._on_edited()
 
     def _draw_lazy(self) -> None:
         chosen = next(value for value, own in LAZY.items() if own is self._own_lazy)
         self._lazy.set_chosen([chosen] if self._lazy.isEnabled() else [])
         compact = tr("Clients see one small tool; using it loads the rest.")
-        self._meaning.setText(compact if self._server.is_lazy else tr("Clients see all its tools from the start."))
+        self._meaning.setText(compact if self.server.is_lazy else tr("Clients see all its tools from the start."))
 
     def _on_lazy(self) -> None:
         is_lazy = LAZY[self._lazy.chosen[0]]
-        self.run(self.hub.views.set_lazy_load(is_lazy, self._server.name), then=self._read)
+        self.run(self.hub.views.set_lazy_load(is_lazy, self.server.name), then=self._read)
 
     def _on_edited(self) -> None:
         self._save.setEnabled(self._arguments is not None and self._edited != self._arguments)
@@ -165,12 +161,9 @@ class OptionsSheet(SheetView):
     def _on_deferred(self, on: bool) -> None:
         self._set_deferred(on, self._template if on else None)
 
-    def _on_save(self) -> None:
-        self._set_deferred(True, self._edited)
-
     def _set_deferred(self, is_deferred: bool, template: list[str] | None) -> None:
         """Sets whether the server waits for a project, and with which arguments it starts for one; None: its `args`."""
-        self.run(self.hub.projects.set_deferred(self._server.name, is_deferred, template), then=self._read)
+        self.run(self.hub.projects.set_deferred(self.server.name, is_deferred, template), then=self._read)
 
 
 def _texts(value: object) -> list[str]:

@@ -2,7 +2,7 @@
 table."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -190,7 +190,7 @@ class ServerFilter(QWidget):
         self._state = 0
         self._servers: Sequence[ServerSnapshot] = ()
         self._words: list[str] = []
-        self._found: dict[str, list[str]] = {}
+        self.found: dict[str, list[str]] = {}
         line = row(self, margins=(24, 14, 24, 12), spacing=10)
         names = [tr("All"), tr("Needs you"), tr("Ready"), tr("Starting"), tr("Waiting"), tr("Stopped")]
         self._tabs = FilterTabs(theme, names, name=tr("State"), hides_empty=True)
@@ -203,11 +203,6 @@ class ServerFilter(QWidget):
     def add_control(self, control: QWidget) -> None:
         """Adds a control at the right end."""
         self._line.addWidget(control)
-
-    @property
-    def found(self) -> Mapping[str, Sequence[str]]:
-        """The tools that the search found, by server."""
-        return self._found
 
     def set_servers(self, servers: Sequence[ServerSnapshot]) -> None:
         """Counts the servers of each tab that fit the search."""
@@ -239,10 +234,10 @@ class ServerFilter(QWidget):
     def search(self, text: str, tools: Sequence[ToolSnapshot]) -> None:
         """Searches servers and these tools for words."""
         self.set_words(text)
-        self._found = {}
+        self.found = {}
         for tool in tools:
             if self._words and self._has(tool.name, tool.original_name, tool.description):
-                self._found.setdefault(tool.server, []).append(tool.original_name)
+                self.found.setdefault(tool.server, []).append(tool.original_name)
         self._count()
 
     def passes(self, server: ServerSnapshot) -> bool:
@@ -252,7 +247,7 @@ class ServerFilter(QWidget):
     def _is_found(self, server: ServerSnapshot) -> bool:
         if not self._words:
             return not server.is_builtin or server.problem is not None  # Tooltray's own server is none of the user's; a search finds it
-        return server.name in self._found or self._has(server.name, server.target, server.description)
+        return server.name in self.found or self._has(server.name, server.target, server.description)
 
     def show_all(self) -> None:
         """Shows servers of every state."""

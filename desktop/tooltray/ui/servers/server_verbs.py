@@ -2,9 +2,9 @@
 engine, or opens a sheet."""
 
 import json
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QObject, QUrl
@@ -15,7 +15,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import HUB, SERVER
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
-from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
@@ -26,8 +26,9 @@ from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.server_sheets import AddToSheet, DuplicateSheet, SecretSheet, SignInAddressSheet
 from tooltray.ui.widgets.toast import Toast
 
-if TYPE_CHECKING:  # imported where it is opened
+if TYPE_CHECKING:  # one is imported where it is opened, and the other imports this
     from tooltray.ui.logs.log_sheet import LogSheet
+    from tooltray.ui.servers.installed_tab import InstalledTab
 
 
 MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes
@@ -89,29 +90,10 @@ def _of_secrets(removal: ServerRemoval) -> Iterator[str]:
         yield stays if is_one else tr("{name} stays, {users} still use it", name=shared.name, users=users)
 
 
-class ServersShown(Protocol):
-    """The page of servers, as far as the verbs need it."""
-
-    def show_server_problem(self, name: str, problem: Problem | None) -> None:
-        """Shows at a server why an action failed; None hides it."""
-
-    def show_tools(self, name: str, tools: Sequence[ToolSnapshot]) -> None:
-        """Shows the tools of a server; with "" these are all tools."""
-
-    def show_copy(self, name: str) -> None:
-        """Opens the settings of a server's new copy as soon as it exists."""
-
-    def await_card(self, name: str) -> None:
-        """Moves the focus to a server that is being restored, as soon as it exists."""
-
-    def cost_of(self, name: str) -> ServerCost | None:
-        """Returns what the definitions of a server's tools cost; None: not known."""
-
-
 class ServerVerbs(QObject, View):
     """The receiver of `ServerWishes`. A failure is shown at its server; what was done in a toast, with Undo where it can be undone."""
 
-    def __init__(self, context: PageContext, parent: QObject, page: ServersShown) -> None:
+    def __init__(self, context: PageContext, parent: QObject, page: "InstalledTab") -> None:
         super().__init__(parent)
         self.context, self._page = context, page
         self._signing_in: set[str] = set()  # whose outcome is waited for

@@ -1,5 +1,5 @@
-"""The tab of settings about Tooltray itself: version and kind, newer versions, the places of its files, the information for a bug report, the
-keys. A text is shown before it is copied."""
+"""The tab of settings about Tooltray itself: version and kind, newer versions, the places of its files, the information for a bug report,
+the keys. A text is shown before it is copied."""
 
 from datetime import datetime
 

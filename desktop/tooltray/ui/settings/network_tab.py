@@ -73,7 +73,7 @@ class HttpSection(Section):
         theme = context.theme
         text = tr("For clients that cannot start the bridge. Only this computer can connect.")
         super().__init__(context, tr("HTTP access"), Label(theme, text, "caption", "muted", wrap=True))
-        self._status = HttpStatus()
+        self.status = HttpStatus()
         self._read = read
         self._switch = Switch(theme, tr("HTTP access"))
         self._switch.clicked.connect(self._on_switched)
@@ -99,15 +99,10 @@ class HttpSection(Section):
             tokens,
         )
         self.body.addWidget(group(theme, *rows))
-        self.show_http(self._status)
-
-    @property
-    def status(self) -> HttpStatus:
-        """The status that is shown."""
-        return self._status
+        self.show_http(self.status)
 
     def show_http(self, http: HttpStatus) -> None:
-        self._status = http
+        self.status = http
         self._switch.set_on(http.is_enabled)
         self._url.setText(http.url or tr("Switched off"))
         self._url.setFont(self._theme.font("mono" if http.url else "caption"))
@@ -121,7 +116,7 @@ class HttpSection(Section):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure, else why HTTP is on and not open."""
-        super().show_problem(problem or self._status.problem)
+        super().show_problem(problem or self.status.problem)
 
     async def read_tokens(self) -> None:
         """Reads the clients' tokens, and shows them."""
@@ -129,7 +124,7 @@ class HttpSection(Section):
 
     def _draw_port(self) -> None:
         text = self._port.text()
-        self._move.setEnabled(bool(text) and int(text) not in (0, QUrl(self._status.url).port()) and int(text) <= HIGHEST_PORT)
+        self._move.setEnabled(bool(text) and int(text) not in (0, QUrl(self.status.url).port()) and int(text) <= HIGHEST_PORT)
 
     def _on_port(self) -> None:
         if self._move.isEnabled():
@@ -139,7 +134,7 @@ class HttpSection(Section):
         self.run(self.hub.access.set_http_enabled(is_on, None), then=self._read)
 
     def _on_copy(self) -> None:
-        self.context.copy(self._status.url, tr("The address is copied"))
+        self.context.copy(self.status.url, tr("The address is copied"))
 
     def _on_new(self) -> None:
         self.context.sheets.show(TokenSheet(self.context, self.read_tokens, is_program=False))

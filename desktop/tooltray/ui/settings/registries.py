@@ -37,7 +37,7 @@ class RegistrySection(Section):
         self._measure = Button(theme, tr("Measure again"), icon="refresh", small=True)
         super().__init__(context, tr("npm registries"), self._when, self._measure)
         self._measure.clicked.connect(lambda: self.run(self._measured(), button=self._measure))
-        self._status = NpmRegistryStatus()
+        self.status = NpmRegistryStatus()
         box = Surface(theme)
         layout = column(box, margins=(16, 1, 16, 0))
         layout.addWidget(self._add_table())
@@ -52,16 +52,11 @@ class RegistrySection(Section):
         text = tr("Checked once a day. A server can name its own registry.")
         layout.addWidget(setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto))
         self.body.addWidget(box)
-        self.show_registries(self._status)
+        self.show_registries(self.status)
         context.hub.on(NpmRegistryChanged, lambda news: self.show_registries(news.status), self)
 
-    @property
-    def status(self) -> NpmRegistryStatus:
-        """The status that is shown."""
-        return self._status
-
     def show_registries(self, status: NpmRegistryStatus) -> None:
-        self._status = status
+        self.status = status
         self._when.set_text(f"{tr('Servers started with npx download from the one in use.')} {measured(status, datetime.now())}")
         self._measure.setEnabled(not status.is_measuring)
         self._measure.set_face(tr("Measuring…") if status.is_measuring else tr("Measure again"), "refresh")
@@ -78,7 +73,7 @@ class RegistrySection(Section):
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure, and the switch as it is; None removes the failure."""
         super().show_problem(problem)
-        self._auto.set_on(self._status.is_auto_detect)
+        self._auto.set_on(self.status.is_auto_detect)
 
     async def read(self) -> None:
         """Reads the status, and shows it."""
@@ -115,8 +110,8 @@ class RegistrySection(Section):
         return [
             Column(tr("Registry"), lambda each: each.name, Kind.TEXT, 150, tip),
             Column(tr("Where from"), where_from, Kind.QUIET, 156),
-            Column(tr("Answer time"), lambda each: registry_time(each, self._status), Kind.BAR),
-            Column(tr("State"), lambda each: registry_look(each, self._status), Kind.STATE, 116, tip),
+            Column(tr("Answer time"), lambda each: registry_time(each, self.status), Kind.BAR),
+            Column(tr("State"), lambda each: registry_look(each, self.status), Kind.STATE, 116, tip),
         ]
 
 
@@ -242,7 +237,7 @@ class ServerRegistrySection(Section):
         self._status = ElidedLabel(theme, "", "caption", "muted")
         self._refresh = Button(theme, tr("Update now"), icon="refresh", small=True)
         super().__init__(context, tr("Registry of MCP servers"), self._status, self._refresh)
-        self._refresh.clicked.connect(self._on_refresh)
+        self._refresh.clicked.connect(lambda: self.run(self._update(), show=self.show_failure, button=self._refresh))
         self._address: str | bool = True
         self._switch = Switch(theme, tr("Find servers in a registry"))
         self._switch.clicked.connect(self._choose)
@@ -282,9 +277,6 @@ class ServerRegistrySection(Section):
         address = value_at((await self.hub.settings.get_settings()).settings, SETTING)
         self.show_address(address if isinstance(address, str) and address.strip() else address not in (False, ""))
         self.show_status((await self.hub.discovery.search_registry("", 0)).status)
-
-    def _on_refresh(self) -> None:
-        self.run(self._update(), show=self.show_failure, button=self._refresh)
 
     async def _update(self) -> None:
         self.show_status(await self.hub.discovery.refresh_registry())
