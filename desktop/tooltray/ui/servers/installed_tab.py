@@ -17,13 +17,12 @@ from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, Op
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.servers.closed_secrets import ClosedSecrets
 from tooltray.ui.servers.first_steps import FirstStart, FirstStepsStrip
 from tooltray.ui.servers.many_servers import ManyBar, ManyServers
-from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList
-from tooltray.ui.servers.server_verbs import ServerVerbs
+from tooltray.ui.servers.server_sheets import OptionsSheet
+from tooltray.ui.servers.server_verbs import ClosedSecrets, ServerVerbs
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState

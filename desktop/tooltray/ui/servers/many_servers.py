@@ -20,7 +20,7 @@ from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.server_words import OPEN, runs_everything
-from tooltray.ui.servers.options_sheet import own_lazy_load
+from tooltray.ui.servers.server_sheets import own_lazy_load
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.server_verbs import RemovedServer, ServerVerbs, bring_back, forget_secrets, take_out
 from tooltray.ui.theme import Theme

@@ -1,25 +1,33 @@
-"""The small sheets of a server: the name of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI clients."""
+"""The sheets of a server: the name of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI clients, and its
+options, which apply at once."""
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ServerCost
+from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.settings.secret_entry import SecretEntry
+from tooltray.ui.origins import change_there, is_of_file
+from tooltray.ui.settings.secret_sheets import SecretEntry
+from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.choice import OptionList
+from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import lines_box, text_line
-from tooltray.ui.widgets.surface import clear, column, fill, row
+from tooltray.ui.widgets.surface import clear, column, divider, fill, row
+from tooltray.ui.zoom import px
 
-NAME_WIDTH, WIDTH, ADDRESS_WIDTH = 480, 520, 560  # px
+NARROW, WIDTH, WIDE = 480, 520, 560  # px
 LONGEST_NAME = 64  # what settings allow
 
 
@@ -31,7 +39,7 @@ class DuplicateSheet(SheetView):
     """
 
     def __init__(self, context: PageContext, server: ServerSnapshot, show_copy: Callable[[str], object]) -> None:
-        super().__init__(context, tr("Duplicate {name}", name=server.name), NAME_WIDTH)
+        super().__init__(context, tr("Duplicate {name}", name=server.name), NARROW)
         theme, self._server, self._show_copy = context.theme, server.name, show_copy
         self._taken = frozenset(each.name for each in context.servers.servers)
         self._field = text_line(theme, tr("Name of the copy"))
@@ -86,7 +94,7 @@ class SignInAddressSheet(SheetView):
     """A sheet with the address of a sign-in, where no browser could be opened."""
 
     def __init__(self, context: PageContext, server: str, url: str) -> None:
-        super().__init__(context, tr("Sign in to {name}", name=server), ADDRESS_WIDTH)
+        super().__init__(context, tr("Sign in to {name}", name=server), WIDE)
         theme, self.server = context.theme, server
         text = tr("Open this address in a browser on this computer. Tooltray waits for you to sign in there.")
         field = text_line(theme, tr("Address at which you sign in to {name}", name=server), style="mono")
@@ -155,3 +163,181 @@ class AddToSheet(SheetView):
     def _open(self, link: str) -> None:
         if not QDesktopServices.openUrl(QUrl(link)):
             self.context.copy(link, tr("Nothing opens this link here. It is copied."))
+
+
+LINES = 5  # of the field; more scroll
+NAME_COLUMN = 120
+LAZY: Mapping[str, bool | None] = {"all": None, "lazy": True, "everything": False}
+
+
+class OptionsSheet(SheetView):
+    """A sheet with a server's options; it goes with its server."""
+
+    def __init__(self, context: PageContext, server: ServerSnapshot, cost: ServerCost | None) -> None:
+        super().__init__(context, tr("Options of {name}", name=server.name), WIDE)
+        theme, self.server = context.theme, server
+        self._template: list[str] | None = None  # for a project, where the settings have one apart from its arguments
+        self._arguments: list[str] | None = None  # as the settings have them; None until they are known, or if it takes none
+        self._own_lazy: bool | None = None  # as the settings have it
+        self._lazy = OptionList(theme, _lazy_options(), name=tr("Tool listing"), may_be_empty=False)
+        self._lazy.changed.connect(self._on_lazy)
+        self._lazy.setEnabled(False)  # until it is known
+        self._meaning = Label(theme, "", "caption", "muted", wrap=True)
+        self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
+        fill(self.body, Label(theme, tr("Tool listing"), "label", wrap=True), self._lazy, self._meaning, self._cost)
+        self._deferred = Switch(theme, tr("Wait for a project"), on=server.is_deferred)
+        self._deferred.clicked.connect(self._on_deferred)
+        self._deferred.setEnabled(False)  # until its template is known, which is kept
+        self._project = QWidget()
+        self._add_template()
+        waiting = QWidget()
+        text = tr("It does not start with Tooltray, but once for each project folder that a client works in.")
+        fill(column(waiting, spacing=12), _question(theme, self._deferred, text), self._project)
+        fill(self.body, divider(), waiting)
+        if is_of_file(server):
+            waiting.hide()  # only the settings have arguments for a project
+            self.body.addWidget(Label(theme, change_there(server), "caption", "muted", wrap=True))
+        self.add_button(tr("Close"), self.leave)
+        self.set_cost(cost)
+        self._draw()
+        context.servers.server_changed.connect(self._on_server_changed)
+        context.servers.server_removed.connect(self._on_server_removed)
+        self.reading(self._read)()
+
+    async def _read(self) -> None:
+        self._show_entry((await self.hub.servers.get_server_entry(self.server.name)).counts)
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
+        """Shows a newer snapshot; the switches show the real values."""
+        if server.name == self.server.name:
+            self.server = server
+            self._draw()
+
+    def _on_server_removed(self, name: str) -> None:
+        if name == self.server.name:
+            self.close_requested.emit()
+
+    def set_cost(self, cost: ServerCost | None) -> None:
+        """Shows what the definitions of the server's tools cost; None: not known."""
+        known = cost is not None and cost.tokens > 0
+        self._cost.setVisible(known)
+        if cost is not None and known:
+            self._cost.setText(
+                tr("{tokens} for a client with all tools of this server.", tokens=default_tokens(cost.shown_tokens, cost.tokens))
+            )
+
+    def _show_entry(self, entry: Mapping[str, object]) -> None:
+        """Shows with which arguments of its entry the server starts for a project."""
+        template = entry.get("startupArgsTemplate")
+        self._template = _texts(template) if isinstance(template, list) else None
+        arguments = entry.get("args") if self._template is None else self._template
+        self._deferred.setEnabled(True)
+        has_command, before = "command" in entry, self._arguments
+        self._arguments = _texts(arguments) if has_command else None
+        if self._arguments != before:  # else what a person is writing stays
+            self._field.setPlainText("\n".join(self._arguments or ()))
+        self._own_lazy = own_lazy_load(entry)
+        if self._own_lazy is None:  # else nothing here says what counts for all servers
+            self._lazy.set_title("all", tr("Default (compact)") if self.server.is_lazy else tr("Default (full)"))
+        self._lazy.setEnabled(True)
+        self._draw_lazy()
+        self._with_arguments.setVisible(has_command)
+        self._remote.setVisible(not has_command)
+        self._on_edited()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why a change failed, and resets the switches; None hides it."""
+        super().show_problem(problem)
+        self._draw()
+
+    def _add_template(self) -> None:
+        theme = self._theme
+        lines = column(self._project, spacing=8)
+        self._with_arguments = QWidget()
+        inner: QVBoxLayout = column(self._with_arguments, spacing=8)
+        name = tr("Arguments for a project, one on each line")
+        self._field = CodeView(theme, "", name, lines=LINES, editable=True)
+        self._field.textChanged.connect(self._on_edited)
+        fill(inner, Label(theme, name, "label"), self._field)
+        foot = row()
+        self._note = Label(theme, "", "caption", "muted", wrap=True)
+        self._save = Button(theme, tr("Save arguments"), small=True, on_click=lambda: self._set_deferred(True, self._edited))
+        fill(foot, (self._note, 1), self._save)
+        inner.addLayout(foot)
+        self._remote = Label(theme, tr("Its URL and headers can have these in them:"), "caption", "muted", wrap=True)
+        self._remote.hide()
+        fill(lines, self._with_arguments, self._remote)
+        for placeholder, text in (
+            ("{project_path}", tr("the folder of the project, its whole path")),
+            ("{project_name}", tr("the name of the project, mostly the folder's")),
+        ):
+            lines.addLayout(_variable(theme, placeholder, text))
+
+    @property
+    def _edited(self) -> list[str]:
+        """The arguments in the field, without empty lines."""
+        return [line for line in self._field.toPlainText().splitlines() if line.strip()]
+
+    def _draw(self) -> None:
+        self._draw_lazy()
+        self._deferred.set_on(self.server.is_deferred)
+        self._project.setVisible(self.server.is_deferred)
+        self._on_edited()
+
+    def _draw_lazy(self) -> None:
+        chosen = next(value for value, own in LAZY.items() if own is self._own_lazy)
+        self._lazy.set_chosen([chosen] if self._lazy.isEnabled() else [])
+        compact = tr("Clients see one small tool; using it loads the rest.")
+        self._meaning.setText(compact if self.server.is_lazy else tr("Clients see all its tools from the start."))
+
+    def _on_lazy(self) -> None:
+        is_lazy = LAZY[self._lazy.chosen[0]]
+        self.run(self.hub.views.set_lazy_load(is_lazy, self.server.name), then=self._read)
+
+    def _on_edited(self) -> None:
+        self._save.setEnabled(self._arguments is not None and self._edited != self._arguments)
+        self._note.setText(
+            tr("One argument per line, without quotes.")
+            if "{project_path}" in self._field.toPlainText() or "{project_name}" in self._field.toPlainText()
+            else tr("Nothing in them names the project yet.")
+        )
+
+    def _on_deferred(self, on: bool) -> None:
+        self._set_deferred(on, self._template if on else None)
+
+    def _set_deferred(self, is_deferred: bool, template: list[str] | None) -> None:
+        """Sets whether the server waits for a project, and with which arguments it starts for one; None: its `args`."""
+        self.run(self.hub.projects.set_deferred(self.server.name, is_deferred, template), then=self._read)
+
+
+def _texts(value: object) -> list[str]:
+    """Returns the arguments in an entry; empty if the value is not a list."""
+    return [str(each) for each in value] if isinstance(value, list | tuple) else []
+
+
+def own_lazy_load(entry: Mapping[str, object]) -> bool | None:
+    """Returns the choice in a server's own entry; None: the default."""
+    options = entry.get("options")
+    inner = options.get("lazyLoad") if isinstance(options, Mapping) else None
+    own = entry.get("lazyLoad", inner)
+    return own if isinstance(own, bool) else None
+
+
+def _lazy_options() -> list[tuple[str, str]]:
+    return [("all", tr("Default")), ("lazy", tr("Compact")), ("everything", tr("Full"))]
+
+
+def _words(theme: Theme, name: str, text: str) -> QVBoxLayout:
+    return fill(column(spacing=2), Label(theme, name, "label", wrap=True), Label(theme, text, "caption", "muted", wrap=True))
+
+
+def _question(theme: Theme, switch: Switch, text: str) -> QHBoxLayout:
+    return fill(row(spacing=16), (_words(theme, switch.accessibleName(), text), 1), switch)
+
+
+def _variable(theme: Theme, placeholder: str, text: str) -> QHBoxLayout:
+    line = row(spacing=8)
+    code = Label(theme, placeholder, "mono")
+    code.setFixedWidth(px(NAME_COLUMN))
+    fill(line, code, (Label(theme, text, "caption", "secondary", wrap=True), 1))
+    return line

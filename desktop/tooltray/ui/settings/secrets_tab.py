@@ -18,8 +18,7 @@ from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import SecretsHelp, open_secrets
 from tooltray.ui.kit.section import Section, TableSection
-from tooltray.ui.settings.secret_entry import SecretEntry
-from tooltray.ui.settings.secret_sheets import CommandSheet, NewSecretSheet, SecretDetailsSheet
+from tooltray.ui.settings.secret_sheets import CommandSheet, NewSecretSheet, SecretDetailsSheet, SecretEntry
 from tooltray.ui.settings.secret_words import (
     PREFIX,
     SETTING,
