@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 from PySide6.QtCore import QUrl
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import BundleOffer, RegistryOption, RegistryServer, StarterServer
@@ -25,7 +25,8 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
+from tooltray.ui.widgets.setting_rows import lines_box
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 ShowAdded = Callable[[str], object]
@@ -287,8 +288,6 @@ class BundleSheet(OfferSheet):
 
     def _facts(self) -> QWidget:
         offer, theme = self.offer, self._theme
-        box = Surface(theme, "surface.raised", "border", "m")
-        lines = column(box, margins=(14, 4, 14, 4))
         publisher = Label(theme, offer.author or tr("unknown"), "body", wrap=True)
         signature = Label(theme, signature_text(offer), "caption", "warning", wrap=True)
         version = f"{offer.here_version} → {offer.version}" if offer.here_version else offer.version
@@ -301,19 +300,12 @@ class BundleSheet(OfferSheet):
         ]
         if offer.tools:
             rows.append((tr("Tools"), (Label(theme, first_names(offer.tools, MOST_TOOLS), "caption", "secondary", wrap=True),)))
-        for index, (name, values) in enumerate(rows):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 6, 0, 6), spacing=8)
-            label = Label(theme, name, "caption", "muted")
-            label.setFixedWidth(px(NAME_COLUMN))
-            line.addWidget(label)
-            stack = column(spacing=2)
-            for value in values:
-                stack.addWidget(value)
-            line.addLayout(stack, 1)
-            lines.addLayout(line)
-        return box
+        return lines_box(theme, (self._fact(*each) for each in rows), "surface.raised", 4)
+
+    def _fact(self, name: str, values: Sequence[QWidget]) -> QHBoxLayout:
+        label = Label(self._theme, name, "caption", "muted")
+        label.setFixedWidth(px(NAME_COLUMN))
+        return fill(row(margins=(0, 6, 0, 6), spacing=8), label, (fill(column(spacing=2), *values), 1))
 
 
 def _short(source: str) -> str:

@@ -1,6 +1,7 @@
 """A new server as the user reviews it before it is added: its description, and the box that shows it. Nothing is run."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain, count
 from typing import ClassVar, get_args
 from urllib.parse import urlsplit
 
@@ -109,13 +110,11 @@ class AccessField(QWidget):
         self._choice.chosen_changed.connect(self._on_chosen)
         self._meaning = ElidedLabel(theme, "", "caption", "secondary")
         self._sandbox = Label(theme, "", "caption", "secondary", wrap=True)
-        lines, line = column(self, spacing=4), row(spacing=8)
-        fill(line, self._choice, (self._meaning, 1))
-        self._sandbox.setVisible(not self._entry.get("url"))  # nothing of it runs here
         elsewhere = tr("Careful is not possible: a server with a URL cannot be sandboxed.")
         lacking = elsewhere if self._entry.get("url") else tr("Careful is not possible: it cannot be sandboxed on this computer.")
         self._lacking = Label(theme, lacking, "caption", "secondary" if self._entry.get("url") else "warning", wrap=True)
-        fill(lines, line, self._sandbox, self._lacking)
+        fill(column(self, spacing=4), fill(row(spacing=8), self._choice, (self._meaning, 1)), self._sandbox, self._lacking)
+        self._sandbox.setVisible(not self._entry.get("url"))  # nothing of it runs here
         self.show_choice(candidate)
 
     @property
@@ -158,25 +157,23 @@ class SecretRow(QWidget):
         super().__init__()
         self.key, self._on_changed, self.is_left_out = key, on_changed, False
         self._place = Label(theme, "", "caption", "secondary")
-        lines = column(self, spacing=4)
-        first = row(spacing=8)
-        first.addWidget(ElidedLabel(theme, key, "mono", mode=Qt.TextElideMode.ElideMiddle), 1)
-        first.addWidget(Icon(theme, "key", 14, "accent.text", "surface.raised"))
-        first.addWidget(self._place)
         self._switch = Switch(theme, "", on=True)
         self._switch.clicked.connect(on_changed)
-        first.addWidget(self._switch)
+        name, sign = (
+            ElidedLabel(theme, key, "mono", mode=Qt.TextElideMode.ElideMiddle),
+            Icon(theme, "key", 14, "accent.text", "surface.raised"),
+        )
         self._field = _field(theme, tr("Value of {name}", name=key), value)
         self._field.setEchoMode(QLineEdit.EchoMode.Password)
         self._field.setPlaceholderText(tr("Paste its value"))
         self._field.textChanged.connect(self._on_typed)
-        fill(lines, first, self._field)
         self._asked = QWidget()
         self._note = Label(theme, "", "caption", "error", wrap=True)
         self._leave = Button(theme, "", "link", small=True, on_click=self._on_leave)
         fill(row(self._asked, spacing=8), (self._note, 1), self._leave)
         self._asked.hide()
-        lines.addWidget(self._asked)
+        first = fill(row(spacing=8), (name, 1), sign, self._place, self._switch)
+        fill(column(self, spacing=4), first, self._field, self._asked)
 
     @property
     def value(self) -> str:
@@ -386,11 +383,7 @@ class ServerReview(Surface):
         if first_line:
             label.setFixedHeight(first_line)
         line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop if first_line else Qt.AlignmentFlag.AlignVCenter)
-        line.addWidget(value, 0 if stretch else 1)
-        for note in notes:
-            line.addWidget(note)
-        if stretch:
-            line.addStretch(1)
+        fill(line, (value, 0 if stretch else 1), *notes, *([1] if stretch else []))
 
     def _add_line(self, margin: int, *, has_divider: bool = True) -> QHBoxLayout:
         if has_divider and (self._parts.count() or self._lines.count() > 1):
@@ -417,11 +410,7 @@ class ServerReview(Surface):
 
 def free_name(name: str, taken: Collection[str]) -> str:
     """Returns a name that is free here."""
-    number = 2
-    free = name
-    while free in taken:
-        free, number = f"{name}-{number}", number + 1
-    return free
+    return next(free for free in chain((name,), (f"{name}-{number}" for number in count(2))) if free not in taken)
 
 
 def _field(theme: Theme, name: str, text: str) -> QLineEdit:

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.confinement import (
@@ -72,39 +72,33 @@ class ChoiceSection(AccessSection):
     def _add_files(self) -> None:
         theme = self._theme
         self._files = OptionList(theme, [(each, files_title(each)) for each in FILES], name=tr("Files"), may_be_empty=False)
-        self._files.changed.connect(self._on_files)
+        self._files.changed.connect(lambda: self._choose(replace(self._now, files=self._files.chosen[0])))
         self._files_text = Label(theme, "", "caption", "muted", wrap=True)
         self._folders = NamedList(theme, tr("No folders named yet."), self._on_folder_removed)
-        fill(self.body, Label(theme, tr("Files"), "strong"), self._files, self._files_text, self._folders)
         self._folder_buttons = QWidget()
-        line = row(self._folder_buttons, spacing=8)
-        self._add_button(line, tr("Let it read a folder"), READ)
-        self._write_button = self._add_button(line, tr("Let it change a folder"), WRITE)
-        line.addStretch(1)
-        self.body.addWidget(self._folder_buttons)
+        self._write_button = self._folder_button(tr("Let it change a folder"), WRITE)
+        fill(row(self._folder_buttons, spacing=8), self._folder_button(tr("Let it read a folder"), READ), self._write_button, 1)
+        heading = Label(theme, tr("Files"), "strong")
+        fill(self.body, heading, self._files, self._files_text, self._folders, self._folder_buttons)
 
-    def _add_button(self, line: QHBoxLayout, text: str, kind: str) -> Button:
-        button = Button(self._theme, text, icon="folder", small=True)
-        button.clicked.connect(lambda: self.context.choose_folder(text, lambda path: self._on_folder(kind, path)))
-        line.addWidget(button)
-        return button
+    def _folder_button(self, text: str, kind: str) -> Button:
+        choose = partial(self.context.choose_folder, text, partial(self._on_folder, kind))
+        return Button(self._theme, text, icon="folder", small=True, on_click=choose)
 
     def _add_network(self) -> None:
         theme = self._theme
         self._network = OptionList(theme, [(each, network_title(each)) for each in NETWORKS], name=tr("Network"), may_be_empty=False)
-        self._network.changed.connect(self._on_network)
+        self._network.changed.connect(lambda: self._choose(replace(self._now, network=self._network.chosen[0])))
         self._network_text = Label(theme, "", "caption", "muted", wrap=True)
         self._hosts = NamedList(theme, tr("No hosts added: no network access."), self._on_host_removed)
-        fill(self.body, Label(theme, tr("Network"), "strong"), self._network, self._network_text, self._hosts)
-        self._host_notes = column()
-        self.body.addLayout(self._host_notes)
-        self._host_line = QWidget()
+        self._host_notes, self._host_line = column(), QWidget()
         self._host = text_line(theme, tr("Host that it may reach"), placeholder="api.example.org", font="mono")
         self._host.returnPressed.connect(self._on_host)
         add = Button(theme, tr("Allow"), on_click=self._on_host)
         add.setAccessibleName(tr("Allow this host"))
         fill(row(self._host_line, spacing=8), (self._host, 1), add)
-        self.body.addWidget(self._host_line)
+        heading = Label(theme, tr("Network"), "strong")
+        fill(self.body, heading, self._network, self._network_text, self._hosts, self._host_notes, self._host_line)
 
     def _draw(self) -> None:
         now = self._now
@@ -151,14 +145,6 @@ class ChoiceSection(AccessSection):
         self.context.offer_undo(tr("{server}: {words}", server=self._name, words=words), partial(self.confine, before))
         self._host.clear()
 
-    def _on_files(self) -> None:
-        [files] = self._files.chosen
-        self._choose(replace(self._now, files=files))
-
-    def _on_network(self) -> None:
-        [network] = self._network.chosen
-        self._choose(replace(self._now, network=network))
-
     def _on_folder(self, kind: str, path: str) -> None:
         others = {READ: [each for each in self._now.read if each != path], WRITE: [each for each in self._now.write if each != path]}
         others[kind].append(path)
@@ -193,9 +179,9 @@ class NamedList(QWidget):
         super().__init__()
         self._theme, self._empty, self._remove = theme, empty, remove
         self._shown: Sequence[tuple[str, str, str]] | None = None
-        self._box = Surface(theme)
-        self._lines = column(self._box, margins=(12, 2, 6, 2))
-        column(self).addWidget(self._box)
+        box = Surface(theme)
+        self._lines = column(box, margins=(12, 2, 6, 2))
+        column(self).addWidget(box)
 
     def set_names(self, names: Sequence[tuple[str, str, str]]) -> None:
         """Shows other names, each with its kind and the text beside it."""
@@ -203,8 +189,7 @@ class NamedList(QWidget):
             return
         self._shown = names
         clear(self._lines)
-        for name, kind, words in names:
-            self._lines.addWidget(self._line(name, kind, words))
+        fill(self._lines, *(self._line(*each) for each in names))
         if not names:
             empty = Label(self._theme, self._empty, "caption", "muted", wrap=True)
             empty.setMinimumHeight(px(HEIGHT))
@@ -216,8 +201,8 @@ class NamedList(QWidget):
         line = fill(row(widget, spacing=8), (ElidedLabel(self._theme, name, "mono", mode=Qt.TextElideMode.ElideMiddle), 1))
         if words:
             line.addWidget(Label(self._theme, words, "caption", "muted"))
-        remove = IconButton(self._theme, "x", tr("Take {name} away", name=name), small=True, on_click=lambda: self._remove(name, kind))
-        line.addWidget(remove)
+        words = tr("Take {name} away", name=name)
+        line.addWidget(IconButton(self._theme, "x", words, small=True, on_click=partial(self._remove, name, kind)))
         return widget
 
 
@@ -226,13 +211,11 @@ class SandboxSection(AccessSection):
         super().__init__(context, name)
         self._is_needed: bool | None = None  # by the server's settings; None: not known yet
         self._words = Label(self._theme, "", "caption", "muted", wrap=True)
-        self._fold = Button(self._theme, "", "ghost", small=True)
-        self.body.addLayout(heading(self._theme, tr("Sandbox"), self._words, self._fold))
         self._folded = QWidget()
-        self._fold.clicked.connect(lambda: self._unfold(self._folded.isHidden()))
+        self._fold = Button(self._theme, "", "ghost", small=True, on_click=lambda: self._unfold(self._folded.isHidden()))
         self._parts = column(self._folded, spacing=16)
         self._sections: list[AccessSection] = []  # built when they are first shown
-        self.body.addWidget(self._folded)
+        fill(self.body, heading(self._theme, tr("Sandbox"), self._words, self._fold), self._folded)
         self._server: ServerSnapshot | None = None
         self._unfold(False)
 
@@ -265,10 +248,9 @@ class RefusedSection(AccessSection):
         super().__init__(context, name)
         self._now = ConfinementSnapshot()
         self._about = Label(self._theme, "", "caption", "muted", wrap=True)
-        fill(self.body, Label(self._theme, tr("Refused"), "strong"), self._about, self.notes)
         box = Surface(self._theme)
         self._lines = column(box, margins=(12, 8, 10, 8), spacing=6)
-        self.body.addWidget(box)
+        fill(self.body, Label(self._theme, tr("Refused"), "strong"), self._about, self.notes, box)
         self.hide()
 
     def set_server(self, server: ServerSnapshot) -> None:
@@ -284,19 +266,14 @@ class RefusedSection(AccessSection):
         self._about.setText(
             in_a_row(words, tr("The paths are from the server's own messages: look before you allow one.") if has_paths else "")
         )
-        for thing in self._now.refused:
-            self._lines.addWidget(self._line(thing))
+        fill(self._lines, *map(self._line, self._now.refused))
 
     def _line(self, thing: RefusedThing) -> QWidget:
         widget, theme = QWidget(), self._theme
-        line = row(widget, spacing=8)
-        words = column()
-        if thing.name:
-            words.addWidget(CodeLabel(theme, thing.name))  # the whole of it: it is what a person allows
-        else:
-            words.addWidget(Label(theme, refused_title(thing), wrap=True))
-        words.addWidget(Label(theme, refused_details(thing, datetime.now()), "caption", "muted", wrap=True))
-        line.addLayout(words, 1)
+        # the whole of a name: it is what a person allows
+        what = CodeLabel(theme, thing.name) if thing.name else Label(theme, refused_title(thing), wrap=True)
+        details = Label(theme, refused_details(thing, datetime.now()), "caption", "muted", wrap=True)
+        line = fill(row(widget, spacing=8), (fill(column(), what, details), 1))
         if thing.name:
             allow = Button(theme, tr("Allow for this server"), small=True, on_click=lambda: self._on_allow(thing))
             allow.setAccessibleName(tr("Allow {thing} for {server}", thing=thing.name, server=self._name))
@@ -324,34 +301,19 @@ class WatchSection(AccessSection):
             "Runs the server without a sandbox for five minutes, records the files and hosts it uses, and "
             "proposes settings. Use its tools meanwhile."
         )
-        fill(self.body, Label(self._theme, tr("Watch"), "strong"), Label(self._theme, words, "caption", "muted", wrap=True), self.notes)
-        self._add_buttons()
-        self._box = Surface(self._theme)
-        self._lines = column(self._box, margins=(12, 8, 12, 10), spacing=4)
-        self.body.addWidget(self._box)
-        self._add_use()
-        self._draw()
-        self._look()
-
-    def _add_buttons(self) -> None:
-        line = row(spacing=8)
         self._start = Button(self._theme, tr("Watch for 5 minutes"), small=True)
         self._start.clicked.connect(lambda: self.run(self._watch(), button=self._start))
         self._stop = Button(self._theme, tr("Stop watching"), small=True)
         self._stop.clicked.connect(lambda: self.run(self._stop_watching(), button=self._stop))
-        for button in (self._start, self._stop):
-            line.addWidget(button)
-        line.addStretch(1)
         self._state = Label(self._theme, "", "caption", "muted", wrap=True, tabular=True)
-        fill(self.body, line, self._state)
-
-    def _add_use(self) -> None:
-        """Adds the button that uses the proposed profile."""
-        line = row()
+        self._box = Surface(self._theme)
+        self._lines = column(self._box, margins=(12, 8, 12, 10), spacing=4)
         self._use = Button(self._theme, tr("Use this profile"), small=True, on_click=self._on_use)
         self._use.setAccessibleName(tr("Use the profile proposed for {server}", server=self._name))
-        fill(line, self._use, 1)
-        self.body.addLayout(line)
+        fill(self.body, Label(self._theme, tr("Watch"), "strong"), Label(self._theme, words, "caption", "muted", wrap=True), self.notes)
+        fill(self.body, fill(row(spacing=8), self._start, self._stop, 1), self._state, self._box, fill(row(), self._use, 1))
+        self._draw()
+        self._look()
 
     def _on_tick(self) -> None:
         if self.isVisible():
@@ -405,9 +367,8 @@ class WatchSection(AccessSection):
         return tr("Running without a sandbox: {time} left", time=f"{minutes}:{seconds:02}") + " · " + seen
 
     def _draw_proposal(self, proposal: WatchProposal) -> None:
-        self._lines.addWidget(Label(self._theme, tr("Proposed"), "caption_strong"))
-        for words in proposal_in_words(proposal):
-            self._lines.addWidget(Label(self._theme, say(words), wrap=True))
+        proposed = [Label(self._theme, say(words), wrap=True) for words in proposal_in_words(proposal)]
+        fill(self._lines, Label(self._theme, tr("Proposed"), "caption_strong"), *proposed)
         self._draw_things(tr("What it did that this profile refuses"), proposal.refused, proposal.refused_count)
 
     def _draw_things(self, heading: str, things: Sequence[SeenThing], count: int) -> None:

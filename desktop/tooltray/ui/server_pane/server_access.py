@@ -46,9 +46,7 @@ class ServerAccess(ServerView):
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=24)
         makers: Sequence[Callable[[PageContext, str], AccessSection]] = (AccessChoices, ApprovalSection, SandboxSection, SecretsSection)
         self._sections = [make(context, name) for make in makers]
-        for section in self._sections:
-            body.addWidget(section)
-        body.addStretch(1)
+        fill(body, *self._sections, 1)
         area.setWidget(content)
         column(self).addWidget(area)
         kinds = (ConfigChanged, ClientListUpdated, GrantsChanged, ServerFilesChanged, SecretsChanged)
@@ -78,7 +76,6 @@ class AccessChoices(AccessSection):
         super().__init__(context, name)
         self._server: ServerSnapshot | None = None
         self._is_busy = False
-        self.body.addLayout(self.notes)
         box = Surface(self._theme)
         box.setAccessibleName(tr("What {name} may do", name=name))
         lines = column(box, margins=(14, 2, 14, 2))
@@ -87,7 +84,7 @@ class AccessChoices(AccessSection):
             line = self._lines[choice] = ChoiceLine(self._theme, choice_title(choice), has_edge=choice != CHOICES[0])
             line.option.clicked.connect(partial(self._on_clicked, choice))
             lines.addWidget(line)
-        self.body.addWidget(box)
+        fill(self.body, self.notes, box)
 
     def set_server(self, server: ServerSnapshot) -> None:
         self._server = server

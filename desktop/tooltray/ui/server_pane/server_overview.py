@@ -64,7 +64,8 @@ class LastCalls(QWidget, View):
         self._rows: Sequence[ActivityRow] | None = None
         layout = column(self, spacing=4)
         head = row(spacing=8)
-        self._all = Button(self._theme, tr("All calls"), "link", small=True, on_click=self._on_all)
+        go_all = partial(context.go, CallsWhere(ActivityFilter(servers=(server,))))
+        self._all = Button(self._theme, tr("All calls"), "link", small=True, on_click=go_all)
         self._all.setAccessibleName(tr("All calls of {name}", name=server))
         fill(head, (Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1), self._all)
         self._note = Label(self._theme, "", "caption", "muted")
@@ -128,9 +129,6 @@ class LastCalls(QWidget, View):
         if self.isVisible():
             self.refresh()
 
-    def _on_all(self) -> None:
-        self.context.go(CallsWhere(ActivityFilter(servers=(self._server,))))
-
 
 FACT_COLUMN, ORIGIN_HEIGHT = 140, 28  # px
 BETWEEN_PARTS = 14
@@ -148,16 +146,13 @@ class ServerOverview(ServerView):
         self._clock.timeout.connect(self._on_tick)
         area, content = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
-        state = row(spacing=10)
         self._badge = StateBadge(theme, server_look(server))
         self._lazy = Chip(theme, tr("Compact tool listing"), "accent")
         self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
         self._label = Chip(theme)
-        fill(state, self._badge, self._lazy, self._label, 1)
-        body.addLayout(state)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
-        fill(body, self._headline, self._detail, self._buttons())
+        fill(body, fill(row(spacing=10), self._badge, self._lazy, self._label, 1), self._headline, self._detail, self._buttons())
         body.addSpacing(px(BETWEEN_PARTS) - px(6))
         self._copies = ProjectCopies(theme, wishes)
         self._count = Label(theme, "", "caption_strong", "muted")
@@ -169,9 +164,8 @@ class ServerOverview(ServerView):
         fold = Fold(theme, tr("Details"))
         self._reached = CodeLabel(theme, "", "secondary")
         self._saved = Label(theme, "", "caption", "muted", wrap=True)
-        fill(fold.body, self._reached, self._origin_line(wishes), self._saved)
         self._facts = column(spacing=8)
-        fold.body.addLayout(self._facts)
+        fill(fold.body, self._reached, self._origin_line(wishes), self._saved, self._facts)
         self._told: list[tuple[str, str]] = []
         fill(body, fold, 1)
         area.setWidget(content)
@@ -198,39 +192,26 @@ class ServerOverview(ServerView):
         widget.setFixedHeight(px(ORIGIN_HEIGHT))
         if server.is_builtin:  # what it says of itself says that already
             widget.hide()
-        line = row(widget, spacing=2)
         self._origin = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
-        line.addWidget(self._origin, 1)
+        file, folder = tr("Open the file of {name}", name=server.name), tr("Open the folder of the file of {name}", name=server.name)
         self._file_buttons = (
-            IconButton(theme, "external", tr("Open the file of {name}", name=server.name), small=True),
-            IconButton(theme, "folder", tr("Open the folder of the file of {name}", name=server.name), small=True),
+            IconButton(theme, "external", file, small=True, on_click=lambda: wishes.file_requested.emit(self._state.server.file)),
+            IconButton(theme, "folder", folder, small=True, on_click=lambda: wishes.file_place_requested.emit(self._state.server.file)),
         )
-        self._wishes = wishes
-        for button, slot in zip(self._file_buttons, (self._on_file, self._on_place), strict=True):
-            button.clicked.connect(slot)
-            line.addWidget(button)
+        fill(row(widget, spacing=2), (self._origin, 1), *self._file_buttons)
         return widget
 
     def _buttons(self) -> QWidget:
-        theme, name, actions = self._theme, self._state.server.name, self._actions
-        self._button = Button(theme, "")
-        self._why = Button(theme, tr("Why?"))
+        theme, name, ask = self._theme, self._state.server.name, self._actions.request
+        again, copy = tr("Open the sign-in page of {name} again", name=name), tr("Copy the sign-in address of {name}", name=name)
+        self._button = Button(theme, "", on_click=self._on_button)
+        self._why = Button(theme, tr("Why?"), on_click=partial(ask, "diagnosis"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
-        self._anyway = IconButton(theme, "play", tr("Start {name} anyway", name=name))
-        self._again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name))
-        self._copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name))
+        self._anyway = IconButton(theme, "play", tr("Start {name} anyway", name=name), on_click=partial(ask, "start_anyway"))
+        self._again = IconButton(theme, "external", again, on_click=partial(ask, "sign_in"))
+        self._copy = IconButton(theme, "copy", copy, on_click=partial(ask, "sign_in_address"))
         self._button_row = QWidget()
-        line = row(self._button_row, margins=(0, 6, 0, 0))
-        for button, slot in (
-            (self._button, self._on_button),
-            (self._why, partial(actions.request, "diagnosis")),
-            (self._anyway, partial(actions.request, "start_anyway")),
-            (self._again, partial(actions.request, "sign_in")),
-            (self._copy, partial(actions.request, "sign_in_address")),
-        ):
-            button.clicked.connect(slot)
-            line.addWidget(button)
-        line.addStretch(1)
+        fill(row(self._button_row, margins=(0, 6, 0, 0)), self._button, self._why, self._anyway, self._again, self._copy, 1)
         return self._button_row
 
     def _on_tick(self) -> None:
@@ -287,12 +268,6 @@ class ServerOverview(ServerView):
             line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
             self._facts.addWidget(fact)
-
-    def _on_file(self) -> None:
-        self._wishes.file_requested.emit(self._state.server.file)
-
-    def _on_place(self) -> None:
-        self._wishes.file_place_requested.emit(self._state.server.file)
 
     def _on_button(self) -> None:
         action = own_action(self._state.server)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
@@ -20,7 +20,8 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
+from tooltray.ui.widgets.setting_rows import lines_box
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 680
@@ -81,20 +82,16 @@ class WhySheet(SheetView):
             self._found.addWidget(CodeView(self._theme, "\n".join(found.stderr), name, lines=min(len(found.stderr), STDERR_LINES)))
 
     def _remedies(self, remedies: Sequence[Remedy]) -> Surface:
-        box = Surface(self._theme, "surface", "border", "m")
-        lines = column(box, margins=(14, 4, 14, 4))
-        for index, remedy in enumerate(remedies):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 8, 0, 8), spacing=12)
-            words = fill(column(spacing=2), Label(self._theme, _sentence(remedy.title), "label", wrap=True))
-            if remedy.value and remedy.kind != "store_secret":
-                words.addWidget(CodeLabel(self._theme, remedy.value, "secondary"))
-            line.addLayout(words, 1)
-            if (button := self._remedy_button(remedy)) is not None:
-                line.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-            lines.addLayout(line)
-        return box
+        return lines_box(self._theme, map(self._remedy, remedies), margin=4)
+
+    def _remedy(self, remedy: Remedy) -> QHBoxLayout:
+        words = fill(column(spacing=2), Label(self._theme, _sentence(remedy.title), "label", wrap=True))
+        if remedy.value and remedy.kind != "store_secret":
+            words.addWidget(CodeLabel(self._theme, remedy.value, "secondary"))
+        line = fill(row(margins=(0, 8, 0, 8), spacing=12), (words, 1))
+        if (button := self._remedy_button(remedy)) is not None:
+            line.addWidget(button)
+        return line
 
     def _remedy_button(self, remedy: Remedy) -> QWidget | None:
         if remedy.is_automatic or remedy.kind == "sign_in":
@@ -110,18 +107,13 @@ class WhySheet(SheetView):
         return button
 
     def _fact_box(self, facts: list[tuple[str, str]]) -> Surface:
-        box = Surface(self._theme, "surface", "border", "m")
-        lines = column(box, margins=(14, 4, 14, 4))
-        for index, (name, value) in enumerate(facts):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 6, 0, 6))
-            label = Label(self._theme, name, "caption", "muted")
-            label.setFixedWidth(px(NAME_COLUMN))
-            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(CodeLabel(self._theme, value), 1)
-            lines.addLayout(line)
-        return box
+        return lines_box(self._theme, (self._fact(*each) for each in facts), margin=4)
+
+    def _fact(self, name: str, value: str) -> QHBoxLayout:
+        line, label = row(margins=(0, 6, 0, 6)), Label(self._theme, name, "caption", "muted")
+        label.setFixedWidth(px(NAME_COLUMN))
+        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        return fill(line, (CodeLabel(self._theme, value), 1))
 
     def _on_remedy(self, remedy: Remedy) -> None:
         if remedy.kind == "sign_in":
@@ -176,15 +168,15 @@ def _facts(found: Diagnosis) -> list[tuple[str, str]]:
 
 
 def _verb(kind: str) -> str:
-    words: dict[str, Callable[[], str]] = {
-        "use_absolute_path": lambda: tr("Use the full path"),
-        "switch_registry": lambda: tr("Switch registry"),
-        "add_to_path": lambda: tr("Add to PATH"),
-        "sign_in": lambda: tr("Sign in"),
-        "switch_on": lambda: tr("Switch on"),
-        "start": lambda: tr("Start"),
+    words = {
+        "use_absolute_path": tr("Use the full path"),
+        "switch_registry": tr("Switch registry"),
+        "add_to_path": tr("Add to PATH"),
+        "sign_in": tr("Sign in"),
+        "switch_on": tr("Switch on"),
+        "start": tr("Start"),
     }
-    return words[kind]() if kind in words else tr("Do it")
+    return words.get(kind) or tr("Do it")
 
 
 def _sentence(text: str) -> str:

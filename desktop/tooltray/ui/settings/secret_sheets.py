@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.setup import SecretSnapshot
@@ -21,8 +21,8 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.setting_rows import text_line
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
+from tooltray.ui.widgets.setting_rows import add_lines, text_line
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 560
@@ -48,17 +48,12 @@ class SecretEntry(QWidget, View):
         self.context = context
         theme = self._theme = context.theme
         self.secret_name, self._is_new = "", is_new
-        body = column(self, spacing=6)
-        line = row(spacing=8)
         self._field = text_line(theme, "", tr("Paste or type the value") if is_new else tr("New value"), is_secret=True)
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_store)
         self._button = Button(theme, self._verb, on_click=self._on_store)
-        fill(line, (self._field, 1), self._button)
-        self._wait = KeyringWait(theme, context.hub)
-        fill(body, line, self._wait)
-        self._fault = column()
-        body.addLayout(self._fault)
+        self._wait, self._fault = KeyringWait(theme, context.hub), column()
+        fill(column(self, spacing=6), fill(row(spacing=8), (self._field, 1), self._button), self._wait, self._fault)
         self.setFocusProxy(self._field)
         self.set_name(secret_name)
 
@@ -149,18 +144,18 @@ class SecretDetailsSheet(SheetView):
         self._secret, self._stored, self._end = secret, stored, end
         self._entry: SecretEntry | None = None
         theme = self._theme
-        if secret.kind == "own":
-            text = tr("Tooltray keeps this for itself: which tokens you trust, or what its backups are encrypted with.")
+        texts = {
+            "own": tr("Tooltray keeps this for itself: which tokens you trust, or what its backups are encrypted with."),
+            "sign-in": tr("The tokens of your sign-in. They are renewed automatically."),
+            "provided": tr("It is fetched from {origin} each time a server starts, and never stored.", origin=say(secret.origin)),
+        }
+        if text := texts.get(secret.kind):
             self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
-        elif secret.kind == "sign-in":
-            text = tr("The tokens of your sign-in. They are renewed automatically.")
-            self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
+        if secret.kind == "provided" and secret.problem is not None:
+            self.body.addWidget(Banner(theme, "warning", title(secret.problem), sentences(secret.problem)))
+        if secret.kind != "own":
             self._add_users()
-        elif secret.kind == "provided":
-            self._add_origin()
-            self._add_users()
-        else:
-            self._add_users()
+        if secret.kind == "value":
             self._add_entry()
         if secret.is_stored and secret.kind != "own":
             word = tr("Sign out") if secret.kind == "sign-in" else tr("Remove")
@@ -168,46 +163,33 @@ class SecretDetailsSheet(SheetView):
         close = self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self._entry or close)
 
-    def _add_origin(self) -> None:
-        secret = self._secret
-        text = tr("It is fetched from {origin} each time a server starts, and never stored.", origin=say(secret.origin))
-        self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
-        if secret.problem is not None:
-            self.body.addWidget(Banner(self._theme, "warning", title(secret.problem), sentences(secret.problem)))
-
     def _add_users(self) -> None:
         theme, users = self._theme, self._secret.used_by
-        self.body.addWidget(Label(theme, tr("Used by"), "strong"))
-        if not users:
-            self.body.addWidget(Label(theme, tr("No server that is known here."), "body", "secondary", wrap=True))
-        else:
-            self.body.addWidget(self._user_box(users))
+        none = Label(theme, tr("No server that is known here."), "body", "secondary", wrap=True)
+        fill(self.body, Label(theme, tr("Used by"), "strong"), self._user_box(users) if users else none)
         if files := self._secret.perhaps_used_by:
             text = tr("What they use is not known: {files}", files=", ".join(files))
             self.body.addWidget(Banner(theme, "warning", tr("Some files cannot be read"), text))
 
     def _user_box(self, users: tuple[str, ...]) -> Surface:
         box = Surface(self._theme, "surface", "border", "m")
-        lines = column(box, margins=(14, 2, 8, 2))
-        for index, user in enumerate(users):
-            if index:
-                lines.addWidget(divider())
-            line = fill(row(margins=(0, 5, 0, 5)), (CodeLabel(self._theme, user), 1))
-            if user_name(user) == user:
-                show = Button(self._theme, tr("Show"), "link", small=True, on_click=partial(self._on_server, user))
-                show.setAccessibleName(tr("Show the server {name}", name=user))
-                line.addWidget(show)
-            lines.addLayout(line)
+        add_lines(column(box, margins=(14, 2, 8, 2)), map(self._user_line, users))
         return box
 
+    def _user_line(self, user: str) -> QHBoxLayout:
+        line = fill(row(margins=(0, 5, 0, 5)), (CodeLabel(self._theme, user), 1))
+        if user_name(user) == user:
+            show = Button(self._theme, tr("Show"), "link", small=True, on_click=partial(self._on_server, user))
+            show.setAccessibleName(tr("Show the server {name}", name=user))
+            line.addWidget(show)
+        return line
+
     def _add_entry(self) -> None:
-        secret = self._secret
+        theme, secret = self._theme, self._secret
         self.body.addSpacing(px(4))
-        self.body.addWidget(Label(self._theme, tr("Value"), "strong"))
         self._entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
         self._entry.stored.connect(self._on_stored)
-        self.body.addWidget(self._entry)
-        self.body.addWidget(Label(self._theme, _note(secret), "caption", "muted", wrap=True))
+        fill(self.body, Label(theme, tr("Value"), "strong"), self._entry, Label(theme, _note(secret), "caption", "muted", wrap=True))
 
     def _on_stored(self, name: str) -> None:
         self.close_requested.emit()
@@ -301,25 +283,21 @@ class CommandSheet(SheetView):
     def _add_fields(self, name: str, *, fixed: bool) -> None:
         theme = self._theme
         heading = Label(theme, tr("Name"), "strong")
-        self.body.addWidget(heading)
         self._name = text_line(theme, tr("Name"), COMMAND_NAME, style="mono")
         self._name.setText(name)
         if fixed:  # entries name it so; the sheet's title says it
             heading.hide()
             self._name.hide()
         self._name.textChanged.connect(self._on_edited)
-        self.body.addWidget(self._name)
         self._reference = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._reference)
-        self.body.addWidget(Label(theme, tr("Command"), "strong"))
         self._command = CodeView(theme, "\n".join(self._words_before), tr("Command"), lines=LINES, editable=True)
         self._command.setPlaceholderText(COMMAND)
         self._command.textChanged.connect(self._on_edited)
         self._name.returnPressed.connect(self._command.setFocus)
-        self.body.addWidget(self._command)
         text = tr(
             "The program on the first line, then each argument on a line of its own, without quotes. It prints the value and nothing else."
         )
+        fill(self.body, heading, self._name, self._reference, Label(theme, tr("Command"), "strong"), self._command)
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
 
     def _add_buttons(self) -> None:
