@@ -29,7 +29,7 @@ from tooltray.ui.widgets.form import Form
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.zoom import px
 
 Values = Mapping[str, FieldValue]
@@ -51,22 +51,15 @@ class ReviewSheet(SheetView):
 
     def __init__(self, context: PageContext, name: str, word: str) -> None:
         super().__init__(context, name, WIDTH)
-        theme = context.theme
-        self._word = word
-        self._is_busy = False
+        self._word, self._is_busy = word, False
         self._failure: QWidget | None = None
         self.taken = {server.name for server in context.servers.servers}
         self.reviews: list[ServerReview] = []
         self.body.setSpacing(px(8))
-        self.head = column(spacing=8)
-        self.body.addLayout(self.head)
-        self._what = QWidget()
-        lines = column(self._what, margins=(0, 8, 0, 0), spacing=8)
-        self._what_words = Label(theme, tr("What will run"), "strong")
-        lines.addWidget(self._what_words)
-        self._boxes = column(spacing=8)
-        lines.addLayout(self._boxes)
-        self.body.addWidget(self._what)
+        self.head, self._boxes, self._what = column(spacing=8), column(spacing=8), QWidget()
+        self._what_words = Label(context.theme, tr("What will run"), "strong")
+        fill(column(self._what, margins=(0, 8, 0, 0), spacing=8), self._what_words, self._boxes)
+        fill(self.body, self.head, self._what)
         self.cancel = self.add_button(tr("Cancel"), self.leave)
         self._go = self.add_button(word, self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
@@ -95,10 +88,8 @@ class ReviewSheet(SheetView):
         """Replaces a review by a line that its server is added."""
         self.reviews.remove(review)
         review.hide()
-        line = QWidget()
-        parts = row(line, spacing=8)
-        parts.addWidget(Icon(self._theme, "check", 14, "success.text", "surface.raised"))
-        parts.addWidget(Label(self._theme, tr("{name} is added", name=review.name), "body", wrap=True), 1)
+        line, words = QWidget(), Label(self._theme, tr("{name} is added", name=review.name), "body", wrap=True)
+        fill(row(line, spacing=8), Icon(self._theme, "check", 14, "success.text", "surface.raised"), (words, 1))
         self._boxes.insertWidget(self._boxes.indexOf(review), line)
 
     def clear_reviews(self) -> None:

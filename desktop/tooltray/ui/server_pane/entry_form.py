@@ -65,9 +65,8 @@ class EntryFieldRow(QWidget):
         self._was_there = self._is_showing = self.has_fault = False
         self.fault = ""
         title = say(field.title)
-        layout = column(self, spacing=4)
         head = fill(row(spacing=8), (Label(theme, title, "label", wrap=True), 1))
-        layout.addLayout(head)
+        layout = fill(column(self, spacing=4), head)
         self.control = self._make(title, server, looks_secret, place)
         (head if field.kind == "switch" else layout).addWidget(self.control)
         if field.path in (("cwd",), ("projects",)):
@@ -263,14 +262,10 @@ class EntryForm(QWidget):
         ]
         self._pairs = [each.pairs for each in self._rows if each.pairs is not None]
         self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
-        layout = column(self, spacing=BETWEEN_FIELDS)
         self._advanced = Fold(theme, tr("Advanced"), spacing=BETWEEN_GROUPS)
         self._advanced.folded.connect(self._show_faults)
-        for each in self._rows[: len(BASIC)]:
-            layout.addWidget(each)
-        layout.addWidget(self._advanced)
-        for title, fields in ADVANCED.items():
-            self._advanced.body.addWidget(self._group(title, fields))
+        fill(column(self, spacing=BETWEEN_FIELDS), *self._rows[: len(BASIC)], self._advanced)
+        fill(self._advanced.body, *(self._group(*each) for each in ADVANCED.items()))
         for each in self._rows:
             each.changed.connect(partial(self._on_changed, each))
 
@@ -362,8 +357,7 @@ class EntryForm(QWidget):
                 Button(self._theme, tr("Sandbox and approval: Access"), "link", small=True, on_click=self.access_requested.emit)
             )
         rows = [each for each in self._rows if each.field in fields]
-        for each in rows:
-            layout.addWidget(each)
+        fill(layout, *rows)
         self._groups.append((widget, rows))
         return widget
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QTextCursor, QTextFormat
-from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from tooltray.foundation.snapshots.entries import EntryError, ServerUpdatePreview
 from tooltray.ui.i18n import say, tr
@@ -33,14 +33,12 @@ class EntryJson(QWidget):
     def __init__(self, theme: Theme, find_secrets: FindSpans) -> None:
         super().__init__()
         self._theme = theme
-        layout = column(self, spacing=8)
         self.code = CoveredCode(theme, tr("The entry as JSON"), find_secrets, lines=LINES)
         self.code.setMinimumHeight(px(160))
         self.code.setMaximumHeight(16_777_215)
         self.code.textChanged.connect(self._on_changed)
-        layout.addWidget(self.code, 1)
-        self._slips: QVBoxLayout = column(spacing=2)
-        layout.addLayout(self._slips)
+        self._slips = column(spacing=2)
+        fill(column(self, spacing=8), (self.code, 1), self._slips)
         self._is_ours = False
         self._marked: Sequence[int] = ()
         theme.changed.connect(self._mark)

@@ -49,13 +49,9 @@ class PairRow(QWidget):
         self._stored: bool | None = None  # whether it is stored; None: not known
         self._is_moved = False  # the value looks like a secret that was typed, and is stored as one by default
         self._is_plain = False  # the user chose to save it in plain text
-        outer = column(self, spacing=2)
-        line = row(spacing=6)
-        outer.addLayout(line)
         self.name_field = self._field(name)
         self.name_field.setPlaceholderText(tr("NAME"))
         self.name_field.textChanged.connect(self._on_name)
-        line.addWidget(self.name_field, NAME_SHARE)
         self._value = self._field(value)
         self._value.textEdited.connect(self._on_typed)
         self._value.installEventFilter(self)
@@ -65,12 +61,10 @@ class PairRow(QWidget):
         policy.setRetainSizeWhenHidden(True)  # all lines have their fields below each other
         self._keep.setSizePolicy(policy)
         self._remove = IconButton(theme, "x", "", small=True, on_click=lambda: self._pairs.remove(self))
-        fill(line, (self._value, VALUE_SHARE), self._show, self._keep, self._remove)
-        below = row(spacing=8)
         self._note = Label(theme, "", "caption", "muted", wrap=True)
         self._choice = Button(theme, "", "link", small=True, on_click=self._on_choice)
-        fill(below, (self._note, 1), self._choice)
-        outer.addLayout(below)
+        line = fill(row(spacing=6), (self.name_field, NAME_SHARE), (self._value, VALUE_SHARE), self._show, self._keep, self._remove)
+        fill(column(self, spacing=2), line, fill(row(spacing=8), (self._note, 1), self._choice))
         self._draw()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -268,11 +262,10 @@ class SecretPairs(QWidget):
         self._theme, self._server, self._looks_secret, self.place = theme, server, looks_secret, place
         self._stored: Collection[str] | None = None
         self._rows: list[PairRow] = []
-        layout = column(self, spacing=6)
         self._lines = column(spacing=6)
         self._add = Button(theme, tr("Add one"), "link", "plus", small=True, on_click=self._on_add)
         self._add.setAccessibleName(tr("Add to {name}", name=name))
-        fill(layout, self._lines, self._add)
+        fill(column(self, spacing=6), self._lines, self._add)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ClientListUpdated, ConfigChanged, GrantsChanged, SecretsChanged, ServerFilesChanged
@@ -149,17 +149,13 @@ class ChoiceLine(QWidget):
 
     def __init__(self, theme: Theme, title: str, *, has_edge: bool) -> None:
         super().__init__()
-        lines = column(self)
-        self._edge = divider()
-        lines.addWidget(self._edge)
-        self._edge.setVisible(has_edge)
-        words = column(margins=(0, 6, 0, 8))
+        self._edge, words = divider(), column(margins=(0, 6, 0, 8))
         self.option = Option(theme, title, is_round=True)
         words.addWidget(self.option, 0, Qt.AlignmentFlag.AlignLeft)  # the empty width beside the words is no target
         self._text = Label(theme, "", "caption", "muted", wrap=True)
         self._text.setContentsMargins(px(TEXT_INSET), 0, 0, 0)
-        words.addWidget(self._text)
-        lines.addLayout(words)
+        fill(column(self), self._edge, fill(words, self._text))
+        self.set_edge(has_edge)
 
     def set_text(self, text: str) -> None:
         self._text.setText(text)
@@ -187,7 +183,10 @@ class ApprovalSection(AccessSection):
         self._about = Label(theme, tr("Reading what runs without asking…"), "caption", "muted", wrap=True)
         self._allow = Button(theme, tr("Allow tools…"), small=True, on_click=lambda: self.run(self._open_allow()))
         self._mode_line = QWidget()
-        self._mode_line.setLayout(self._make_mode_line())
+        self._mode = Choice(theme, [], name=tr("What runs without asking"))
+        self._mode.setFixedWidth(px(CHOICE_WIDTH))
+        self._mode.chosen_changed.connect(self._on_mode_chosen)
+        fill(row(self._mode_line, spacing=10), Label(theme, tr("Runs without asking:"), "body"), self._mode, 1)
         self._call_rules = Label(theme, "", "caption", "secondary", wrap=True)
         fill(self.body, heading(theme, tr("Approval"), self._about, self._allow), self.notes, self._mode_line, self._call_rules)
         self._box = Surface(theme)
@@ -216,14 +215,6 @@ class ApprovalSection(AccessSection):
     async def _read(self) -> None:
         found = await self.hub.approvals.get_permissions(self._name)
         self.show_permissions(found[0] if found else None, await self.hub.approvals.get_grants())
-
-    def _make_mode_line(self) -> QHBoxLayout:
-        line = row(spacing=10)
-        self._mode = Choice(self._theme, [], name=tr("What runs without asking"))
-        self._mode.setFixedWidth(px(CHOICE_WIDTH))
-        self._mode.chosen_changed.connect(self._on_mode_chosen)
-        fill(line, Label(self._theme, tr("Runs without asking:"), "body"), self._mode, 1)
-        return line
 
     def _columns(self) -> list[Column]:
         return [

@@ -77,16 +77,13 @@ class ServerSettings(ServerView, View):
         self.test_panel = TestPanel(context, cancelled=lambda: self._test.setFocus(Qt.FocusReason.OtherFocusReason), step=self._on_step)
         self._check = QTimer(self, singleShot=True, interval=CHECKED_AFTER_MS)
         self._check.timeout.connect(self._read_text)
-        outer = column(self)
         self._news = column(margins=(MARGIN, 0, MARGIN, 8), spacing=8)
-        outer.addLayout(self._news)
         self._ways = FilterTabs(theme, [tr("Form"), "JSON"], name=tr("How it is edited"), have_counts=False)
         self._ways.chosen.connect(self._arrange)
-        ways = fill(row(margins=(MARGIN - 11, 0, MARGIN, 8)), self._ways, 1)
         self._way_area = QWidget()
-        self._way_area.setLayout(ways)
-        fill(outer, self._way_area, (self._both(), 1))
-        fill(outer, fill(column(margins=(MARGIN, 0, MARGIN, 10)), self._typed, self.test_panel), divider(), self._foot())
+        fill(row(self._way_area, margins=(MARGIN - 11, 0, MARGIN, 8)), self._ways, 1)
+        below = fill(column(margins=(MARGIN, 0, MARGIN, 10)), self._typed, self.test_panel)
+        fill(column(self), self._news, self._way_area, (self._both(), 1), below, divider(), self._foot())
         for keys, act in (("Ctrl+S", self._on_save), ("Ctrl+Return", self._on_save_and_connect), ("Ctrl+Enter", self._on_save_and_connect)):
             shortcut = QShortcut(QKeySequence(keys), self, act)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -163,22 +160,17 @@ class ServerSettings(ServerView, View):
     # building
 
     def _both(self) -> QHBoxLayout:
-        line = row(spacing=0)
         area, content = PageScroll(tr("Settings of {name}", name=self._name), margin=MARGIN), QWidget()
         self._waits = Label(self._theme, tr("The form waits until the JSON can be read."), "caption", "warning", wrap=True)
         self._waits.hide()
         fill(column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10), self._waits, self.form, 1)
         area.setWidget(content)
         self._area = area
-        beside = fill(column(margins=(0, 4, MARGIN, 12)), self.json)
         self._beside = QWidget()
-        self._beside.setLayout(beside)
-        self._beside_layout = beside
-        fill(line, (area, 1), (self._beside, 1))
-        return line
+        self._beside_layout = fill(column(self._beside, margins=(0, 4, MARGIN, 12)), self.json)
+        return fill(row(spacing=0), (area, 1), (self._beside, 1))
 
     def _foot(self) -> QHBoxLayout:
-        line = row(margins=(MARGIN, 12, MARGIN, 14), spacing=8)
         self._test = Button(self._theme, tr("Test"), icon="plug", on_click=self._on_test)
         self._test.setToolTip(tr("Connects once, and saves nothing"))
         self._where = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
@@ -187,8 +179,8 @@ class ServerSettings(ServerView, View):
         self._discard = Button(self._theme, tr("Discard"), on_click=self._on_discard)
         self._save = Button(self._theme, tr("Save"), "primary", on_click=self._on_save)
         self._save.setToolTip(tr("Ctrl+S saves; Ctrl+Enter saves and connects"))
-        fill(line, self._test, (self._where, 1), self._changes, self._discard, self._save)
-        return line
+        line = row(margins=(MARGIN, 12, MARGIN, 14), spacing=8)
+        return fill(line, self._test, (self._where, 1), self._changes, self._discard, self._save)
 
     def _arrange(self, *_way: int) -> None:
         """Shows both where they fit, else the one that the user chose."""

@@ -67,17 +67,15 @@ class ToolTable(QWidget):
         self._tools: tuple[ToolSnapshot, ...] | None = None
         self._approvals: Mapping[tuple[str, str], ToolRow] = {}
         self._limit = FIRST_ROWS
-        layout = column(self)
         self._note = Label(theme, tr("Loading the tools…"), "caption", "muted")
         self._note.setFixedHeight(px(TWO_LINES_HEIGHT))
-        layout.addWidget(self._note)
         self.table = _RowsInPage(theme, self._columns(), tr("Tools of {name}", name=server))
         self.table.switched.connect(self._on_switched)
         self.table.row_chosen.connect(self.tool_chosen)
         self.table.hide()
         self._more = Button(theme, "", "link", small=True, on_click=self._on_more)
         self._more.hide()
-        fill(layout, self.table, self._more, 1)
+        fill(column(self), self._note, self.table, self._more, 1)
 
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
         self._tools = tuple(tools)
@@ -172,7 +170,6 @@ class ServerTools(ServerView, View):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__()
         self.context, self._name, self._wishes = context, name, context.wishes
-        outer = column(self)
         self._kinds = FilterTabs(
             context.theme, [tr("Tools"), tr("Prompts"), tr("Resources"), tr("Skills")], name=tr("What {name} offers", name=name)
         )
@@ -180,7 +177,7 @@ class ServerTools(ServerView, View):
         fill(row(self._head, margins=(MARGIN - TAB_INSET, 0, MARGIN, 8)), self._kinds, 1)
         self._stack = QStackedWidget()
         self._kinds.chosen.connect(self._stack.setCurrentIndex)
-        fill(outer, self._head, (self._stack, 1))
+        fill(column(self), self._head, (self._stack, 1))
         area, content = PageScroll(tr("Tools of {name}", name=name), margin=MARGIN), QWidget()
         self._count = Label(context.theme, "", "caption_strong", "muted")
         self.tools = ToolTable(context.theme, name)

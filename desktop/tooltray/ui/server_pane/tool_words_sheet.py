@@ -78,12 +78,10 @@ class ToolWordsSheet(SheetView):
         """Adds whether its calls ask, and the button that tries it."""
         self._asks, self._why = Chip(self._theme), Label(self._theme, "", "caption", "secondary", wrap=True)
         self._show_approval({})
-        line = row(spacing=10)
         attempt = Button(self._theme, tr("Try it"), icon="tools", small=True, on_click=self._on_try)
         attempt.setEnabled(self._tool.is_enabled)
         attempt.setToolTip("" if self._tool.is_enabled else tr("It is off."))
-        fill(line, self._asks, (self._why, 1), attempt)
-        self.body.addLayout(line)
+        self.body.addLayout(fill(row(spacing=10), self._asks, (self._why, 1), attempt))
 
     def _show_approval(self, approvals: Mapping[tuple[str, str], ToolRow]) -> None:
         (of,) = rows_of([self._tool], None, None, approvals)

@@ -17,7 +17,7 @@ from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.client_names import PERSON, shown_client
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import AddServer, Clients, ImportServers, Servers, TryTool, WellKnownServer
+from tooltray.ui.kit.destinations import AddServer, Clients, Destination, ImportServers, Servers, TryTool, WellKnownServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.scan_words import here, names_in_a_row, scan_text, scan_title
 from tooltray.ui.kit.view import View
@@ -78,17 +78,12 @@ class StepView(QWidget):
     def __init__(self, theme: Theme, number: int) -> None:
         super().__init__()
         self._number = number
-        line = row(self, spacing=10)
         self._mark = Icon(theme, "state-off", 16, "neutral", "surface")
-        mark = column(margins=(0, 2, 0, 0))  # in the middle of the title's line
-        fill(mark, self._mark, 1)
-        line.addLayout(mark)
-        words = column(spacing=2)
+        mark = fill(column(margins=(0, 2, 0, 0)), self._mark, 1)  # in the middle of the title's line
         self._title = Label(theme, "", "strong")
         self._text = Label(theme, "", "caption", "muted", wrap=True)
-        fill(words, self._title, self._text, 1)
         self.button = Button(theme, "", small=True)
-        fill(line, (words, 1), self.button)
+        fill(row(self, spacing=10), mark, (fill(column(spacing=2), self._title, self._text, 1), 1), self.button)
 
     def show_step(self, title: str, text: str, *, is_done: bool, button: str = "") -> None:
         self._mark.set_icon("state-connected" if is_done else "state-off", "success" if is_done else "accent" if button else "neutral")
@@ -116,15 +111,12 @@ class FirstStepsStrip(QWidget, View):
         super().__init__()
         self.context, theme = context, context.theme
         self.steps, self._is_wanted, self._is_empty = FirstSteps(), False, False
-        outer = column(self, margins=(24, 12, 24, 0))
         box = Surface(theme)
-        self._line = row(box, margins=(16, 12, 8, 12), spacing=16)
         self._views = [StepView(theme, number) for number in (1, 2, 3)]
-        for view in self._views:
-            self._line.addWidget(view, 1)
+        self._line = fill(row(box, margins=(16, 12, 8, 12), spacing=16), *((view, 1) for view in self._views))
         close = IconButton(theme, "x", tr("Put the first steps away"), small=True, on_click=self._on_close)
         self._line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
-        outer.addWidget(box)
+        column(self, margins=(24, 12, 24, 0)).addWidget(box)
         self._views[1].button.clicked.connect(lambda: self.context.go(Clients()))
         self._views[2].button.clicked.connect(lambda: self.run(self._try_tool(self.steps.server)))
         self.read = self.reading(self._read)
@@ -231,10 +223,6 @@ class FirstStepsStrip(QWidget, View):
         self._draw()
 
 
-STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
-"""Well-known servers that ask for no account; the last one asks for a folder."""
-
-
 class FirstStart(QWidget, View):
     """The ways to the first server: import servers from AI clients, add a well-known one, paste something, or search."""
 
@@ -253,16 +241,15 @@ class FirstStart(QWidget, View):
         self._say(tr("Add your first server"), "title", "primary")
         self._found = self._say(tr("Every AI client that you connect can use it right away."), "body", "secondary")
         inner.addSpacing(px(12))
-        self._move = self._way("download", tr("Import servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
-        self._move.clicked.connect(partial(context.go, ImportServers()))
+        preview = tr("With their keys, after a preview, and with Undo")
+        self._move = self._way("download", tr("Import servers from your AI clients"), preview, ImportServers())
         inner.addSpacing(px(4))
         self._say(tr("Begin with one of these. They need no account."), "caption", "muted")
         self._add_starters()
         inner.addSpacing(px(4))
-        paste = self._way("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))
-        paste.clicked.connect(partial(context.go, AddServer()))
-        find = self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"))
-        find.clicked.connect(partial(context.go, Servers("discover")))
+        readme = tr("From any README: npx, uvx, an address or a config")
+        self._way("terminal", tr("Paste a command, a URL or a JSON block"), readme, AddServer())
+        self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"), Servers("discover"))
         inner.addStretch(3)
         fill(outer, inner, 1)
 
@@ -289,12 +276,14 @@ class FirstStart(QWidget, View):
         self._inner.addWidget(label)
         return label
 
-    def _way(self, icon: str, title: str, text: str) -> Beginning:
+    def _way(self, icon: str, title: str, text: str, destination: Destination) -> Beginning:
         way = Beginning(self._theme, icon, title, text)
+        way.clicked.connect(partial(self.context.go, destination))
         self._inner.addWidget(way)
         return way
 
     def _add_starters(self) -> None:
+        """Adds buttons for well-known servers that ask for no account; the last one asks for a folder."""
         names = {
             "time": tr("Time"),
             "fetch": tr("Web pages"),
@@ -303,9 +292,9 @@ class FirstStart(QWidget, View):
             "filesystem": tr("Files…"),
         }
         line = fill(row(spacing=6), 1)
-        for id in STARTERS:
-            button = Button(self._theme, names[id], small=True, on_click=partial(self._on_starter, id))
-            button.setAccessibleName(tr("Add {name}", name=names[id].rstrip("…")))
+        for id, name in names.items():
+            button = Button(self._theme, name, small=True, on_click=partial(self._on_starter, id))
+            button.setAccessibleName(tr("Add {name}", name=name.rstrip("…")))
             line.addWidget(button)
         line.addStretch(1)
         self._inner.addLayout(line)

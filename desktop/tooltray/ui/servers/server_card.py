@@ -206,23 +206,13 @@ class ServerCard(GridCard):
 
     def _title_row(self) -> QHBoxLayout:
         theme = self._theme
-        line = row(spacing=12)
-        self._tile = IconTile(theme)
-        line.addWidget(self._tile)
-        words = column()
-        self._name = CardName(theme, self)
+        self._tile, self._name = IconTile(theme), CardName(theme, self)
         self._name.clicked.connect(self._actions.open)
-        words.addWidget(self._name)
-        below = row(spacing=6)
         self._service = ElidedLabel(theme, "", "caption", "muted", hugs=True)
         self._service.setFixedHeight(px(CHIP_HEIGHT))
-        below.addWidget(self._service)
-        self._label, self._origin, self._confinement, self._flaws = (Chip(theme) for _ in range(4))
-        for chip in (self._label, self._origin, self._confinement, self._flaws):
-            below.addWidget(chip)
-        below.addStretch(1)
-        words.addLayout(below)
-        line.addLayout(words, 1)
+        self._label, self._origin, self._confinement, self._flaws = chips = [Chip(theme) for _ in range(4)]
+        words = fill(column(), self._name, fill(row(spacing=6), self._service, *chips, 1))
+        line = fill(row(spacing=12), self._tile, (words, 1))
         self._menu_button = IconButton(theme, "more", tr("More for {name}", name=self.server.name), small=True, on_click=self._on_menu)
         line.addWidget(self._menu_button, 0, Qt.AlignmentFlag.AlignTop)
         self._switch = Switch(theme, tr("Use {name}", name=self.server.name), on=self.server.state in IN_USE)
@@ -236,28 +226,25 @@ class ServerCard(GridCard):
         theme, name = self._theme, self.server.name
         widget = self._foot = QWidget()
         widget.setFixedHeight(px(FOOT_HEIGHT))
-        line = row(widget, margins=(ABOVE, 0, 0, 0), spacing=8)
         self._badge = StateBadge(theme, server_look(self.server), has_word=False)
         self._badge.setFixedWidth(px(BADGE))
-        line.addWidget(self._badge)
-        words = column()
         self._headline = ElidedLabel(theme, "", "caption_strong")
         self._detail = ElidedLabel(theme, "", "caption", "secondary")
         self._detail.lines_changed.connect(self._on_lines_changed)
-        fill(words, 1, self._headline, self._detail, 1)
         self._facts = ElidedLabel(theme, "", "caption", "muted", hugs=True)
         self._facts.setFont(theme.font("caption", tabular=True))
-        fill(line, (words, 1), self._facts)
-        self._why = Button(theme, tr("Why?"), "ghost", small=True, on_click=partial(self._actions.request, "diagnosis"))
+        ask, again = self._actions.request, tr("Open the sign-in page of {name} again", name=name)
+        copy = tr("Copy the sign-in address of {name}", name=name)
+        self._why = Button(theme, tr("Why?"), "ghost", small=True, on_click=partial(ask, "diagnosis"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
-        again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name), small=True)
-        again.clicked.connect(partial(self._actions.request, "sign_in"))
-        copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name), small=True)
-        copy.clicked.connect(partial(self._actions.request, "sign_in_address"))
-        self._page_buttons = (again, copy)
+        self._page_buttons = (
+            IconButton(theme, "external", again, small=True, on_click=partial(ask, "sign_in")),
+            IconButton(theme, "copy", copy, small=True, on_click=partial(ask, "sign_in_address")),
+        )
         self._button = Button(theme, "", small=True, on_click=self._on_button)
-        for button in (self._why, *self._page_buttons, self._button):
-            line.addWidget(button)
+        words = fill(column(), 1, self._headline, self._detail, 1)
+        line = fill(row(widget, margins=(ABOVE, 0, 0, 0), spacing=8), self._badge, (words, 1), self._facts)
+        fill(line, self._why, *self._page_buttons, self._button)
         return widget
 
     def _draw(self) -> None:

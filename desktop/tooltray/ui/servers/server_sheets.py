@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot
@@ -179,20 +179,23 @@ class OptionsSheet(SheetView):
         self._template: list[str] | None = None  # for a project, where the settings have one apart from its arguments
         self._arguments: list[str] | None = None  # as the settings have them; None until they are known, or if it takes none
         self._own_lazy: bool | None = None  # as the settings have it
-        self._lazy = OptionList(theme, _lazy_options(), name=tr("Tool listing"), may_be_empty=False)
+        options = [("all", tr("Default")), ("lazy", tr("Compact")), ("everything", tr("Full"))]
+        self._lazy = OptionList(theme, options, name=tr("Tool listing"), may_be_empty=False)
         self._lazy.changed.connect(self._on_lazy)
         self._lazy.setEnabled(False)  # until it is known
         self._meaning = Label(theme, "", "caption", "muted", wrap=True)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
         fill(self.body, Label(theme, tr("Tool listing"), "label", wrap=True), self._lazy, self._meaning, self._cost)
         self._deferred = Switch(theme, tr("Wait for a project"), on=server.is_deferred)
-        self._deferred.clicked.connect(self._on_deferred)
+        self._deferred.clicked.connect(lambda on: self._set_deferred(on, self._template if on else None))
         self._deferred.setEnabled(False)  # until its template is known, which is kept
         self._project = QWidget()
         self._add_template()
         waiting = QWidget()
         text = tr("It does not start with Tooltray, but once for each project folder that a client works in.")
-        fill(column(waiting, spacing=12), _question(theme, self._deferred, text), self._project)
+        name = Label(theme, self._deferred.accessibleName(), "label", wrap=True)
+        words = fill(column(spacing=2), name, Label(theme, text, "caption", "muted", wrap=True))
+        fill(column(waiting, spacing=12), fill(row(spacing=16), (words, 1), self._deferred), self._project)
         fill(self.body, divider(), waiting)
         if is_of_file(server):
             waiting.hide()  # only the settings have arguments for a project
@@ -252,26 +255,19 @@ class OptionsSheet(SheetView):
 
     def _add_template(self) -> None:
         theme = self._theme
-        lines = column(self._project, spacing=8)
         self._with_arguments = QWidget()
-        inner: QVBoxLayout = column(self._with_arguments, spacing=8)
         name = tr("Arguments for a project, one on each line")
         self._field = CodeView(theme, "", name, lines=LINES, editable=True)
         self._field.textChanged.connect(self._on_edited)
-        fill(inner, Label(theme, name, "label"), self._field)
-        foot = row()
         self._note = Label(theme, "", "caption", "muted", wrap=True)
         self._save = Button(theme, tr("Save arguments"), small=True, on_click=lambda: self._set_deferred(True, self._edited))
-        fill(foot, (self._note, 1), self._save)
-        inner.addLayout(foot)
+        foot = fill(row(), (self._note, 1), self._save)
+        fill(column(self._with_arguments, spacing=8), Label(theme, name, "label"), self._field, foot)
         self._remote = Label(theme, tr("Its URL and headers can have these in them:"), "caption", "muted", wrap=True)
         self._remote.hide()
-        fill(lines, self._with_arguments, self._remote)
-        for placeholder, text in (
-            ("{project_path}", tr("the folder of the project, its whole path")),
-            ("{project_name}", tr("the name of the project, mostly the folder's")),
-        ):
-            lines.addLayout(_variable(theme, placeholder, text))
+        path = _variable(theme, "{project_path}", tr("the folder of the project, its whole path"))
+        project = _variable(theme, "{project_name}", tr("the name of the project, mostly the folder's"))
+        fill(column(self._project, spacing=8), self._with_arguments, self._remote, path, project)
 
     @property
     def _edited(self) -> list[str]:
@@ -302,9 +298,6 @@ class OptionsSheet(SheetView):
             else tr("Nothing in them names the project yet.")
         )
 
-    def _on_deferred(self, on: bool) -> None:
-        self._set_deferred(on, self._template if on else None)
-
     def _set_deferred(self, is_deferred: bool, template: list[str] | None) -> None:
         """Sets whether the server waits for a project, and with which arguments it starts for one; None: its `args`."""
         self.run(self.hub.projects.set_deferred(self.server.name, is_deferred, template), then=self._read)
@@ -323,21 +316,7 @@ def own_lazy_load(entry: Mapping[str, object]) -> bool | None:
     return own if isinstance(own, bool) else None
 
 
-def _lazy_options() -> list[tuple[str, str]]:
-    return [("all", tr("Default")), ("lazy", tr("Compact")), ("everything", tr("Full"))]
-
-
-def _words(theme: Theme, name: str, text: str) -> QVBoxLayout:
-    return fill(column(spacing=2), Label(theme, name, "label", wrap=True), Label(theme, text, "caption", "muted", wrap=True))
-
-
-def _question(theme: Theme, switch: Switch, text: str) -> QHBoxLayout:
-    return fill(row(spacing=16), (_words(theme, switch.accessibleName(), text), 1), switch)
-
-
 def _variable(theme: Theme, placeholder: str, text: str) -> QHBoxLayout:
-    line = row(spacing=8)
     code = Label(theme, placeholder, "mono")
     code.setFixedWidth(px(NAME_COLUMN))
-    fill(line, code, (Label(theme, text, "caption", "secondary", wrap=True), 1))
-    return line
+    return fill(row(spacing=8), code, (Label(theme, text, "caption", "secondary", wrap=True), 1))

@@ -92,14 +92,11 @@ class ReleaseSection(Section):
         super().__init__(context, tr("New versions"), self._status, self._check)
         self._check.clicked.connect(lambda: self.run(self.hub.releases.check_for_release(), button=self._check))
         self._news, self._version = ReleaseNews(), ""
-        self._found = column(spacing=10)
-        self.body.addLayout(self._found)
-        name = tr("Check once a day")
+        self._found, name = column(spacing=10), tr("Check once a day")
         self._switch = Switch(theme, name)
-        self._switch.clicked.connect(self._on_switched)
-        self.body.addWidget(
-            group(theme, setting_row(theme, name, tr("Reads a public list, without your version or any ID."), self._switch))
-        )
+        self._switch.clicked.connect(lambda is_on: self.run(choose_updates(context, is_on), button=self._switch))
+        daily = setting_row(theme, name, tr("Reads a public list, without your version or any ID."), self._switch)
+        fill(self.body, self._found, group(theme, daily))
         self.hide()
         context.hub.snapshot_changed.connect(self._draw)
         self._draw()
@@ -138,9 +135,6 @@ class ReleaseSection(Section):
         text = "\n".join((*(f"• {change}" for change in news.changes), say(news.update)))
         return Banner(self._theme, "info", tr("Tooltray {version} is available", version=news.version), text, *buttons)
 
-    def _on_switched(self, is_on: bool) -> None:
-        self.run(choose_updates(self.context, is_on), button=self._switch)
-
 
 async def choose_updates(context: PageContext, is_wanted: bool) -> None:
     """Switches the daily check for new versions on, and checks at once; or switches it off."""
@@ -170,8 +164,8 @@ class AboutTab(Page):
         self._add_program()
         self._add_places()
         self._add_diagnostics()
-        self._begin(tr("Keyboard"))
-        fill(self._area.body, group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())), 1)
+        self._add(tr("Keyboard"), group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())))
+        self._area.body.addStretch(1)
         self.enable(False)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
@@ -203,7 +197,6 @@ class AboutTab(Page):
         self._servers_load = Label(theme, "", "caption", "secondary", tabular=True)
         licences = Button(theme, tr("Show licences"), small=True)
         licences.clicked.connect(lambda: self.run(self._show_licences(), button=licences))
-        self._area.body.addLayout(heading(theme, "Tooltray"))
         self._about = group(
             theme,
             setting_row(theme, tr("Version"), "", self._version),
@@ -214,17 +207,16 @@ class AboutTab(Page):
         )
         self._releases = ReleaseSection(self.context)
         self._releases.body.setContentsMargins(0, px(SECTION_GAP), 0, 0)
-        fill(self._area.body, self._about, self._releases)
+        fill(self._area.body, heading(theme, "Tooltray"), self._about, self._releases)
 
     def _add_places(self) -> None:
-        self._begin(tr("Where files are"))
         self._files = group(
             self._theme,
             self._place_row("settings", tr("Settings"), tr("A text that you can edit.")),
             self._place_row("logs", tr("Logs"), tr("Of Tooltray and of each server.")),
             self._place_row("home", tr("All files"), tr("Everything that Tooltray keeps.")),
         )
-        self._area.body.addWidget(self._files)
+        self._add(tr("Where files are"), self._files)
 
     def _place_row(self, member: str, title: str, text: str) -> QWidget:
         """Makes the row of a file or folder; `member`: its path in ProgramSnapshot."""
@@ -241,14 +233,13 @@ class AboutTab(Page):
         theme = self._theme
         diagnostics = Button(theme, tr("Copy diagnostics…"), small=True)
         diagnostics.clicked.connect(lambda: self.run(self._show_diagnostics(), button=diagnostics))
-        self._begin(tr("If something is wrong"))
         text = tr("For a bug report. You see them first.")
         self._reports = group(theme, setting_row(theme, tr("Diagnostics"), text, diagnostics))
-        self._area.body.addWidget(self._reports)
+        self._add(tr("If something is wrong"), self._reports)
 
-    def _begin(self, title: str) -> None:
+    def _add(self, title: str, rows: QWidget) -> None:
         self._area.body.addSpacing(px(SECTION_GAP))
-        self._area.body.addLayout(heading(self._theme, title))
+        fill(self._area.body, heading(self._theme, title), rows)
 
     def _open_path(self, path: str) -> None:
         """Opens a file or a folder with the system's program for it."""

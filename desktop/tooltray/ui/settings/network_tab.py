@@ -61,12 +61,10 @@ class TokenList(QWidget):
         super().__init__()
         self._theme, self._revoke = theme, revoke
         self._lines: tuple[TokenLine, ...] = ()
-        layout = column(self)
         add = Button(theme, tr("New token"), icon="plus", small=True, on_click=lambda: new())
         add.setAccessibleName(f"{tr('New token')}, {title}")
-        layout.addWidget(setting_row(theme, title, text, add))
         self._rows = column()
-        layout.addLayout(self._rows)
+        fill(column(self), setting_row(theme, title, text, add), self._rows)
 
     def set_tokens(self, tokens: Sequence[TokenLine]) -> None:
         if tuple(tokens) == self._lines:
@@ -127,13 +125,13 @@ class TokenSheet(SheetView):
     def __init__(self, context: PageContext, read: Work, *, is_program: bool, is_trusted: bool = False) -> None:
         super().__init__(context, tr("New token for a program") if is_program else tr("New token for an AI client"), WIDTH)
         theme, self._read, self._is_program = context.theme, read, is_program
-        self._form = QWidget()
-        form = column(self._form, spacing=12)
+        self._form, self._made = QWidget(), column(spacing=10)
         self._field = text_line(theme, tr("Name"))
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_make)
         text = tr("By which you know it, when you want to revoke it. A token that has this name already ends.")
-        fill(form, Label(theme, tr("Name"), "strong"), self._field, Label(theme, text, "caption", "muted", wrap=True))
+        about = Label(theme, text, "caption", "muted", wrap=True)
+        form = fill(column(self._form, spacing=12), Label(theme, tr("Name"), "strong"), self._field, about)
         scopes = [("manage", tr("Change everything")), ("call", tr("Look, and call tools")), ("read", tr("Look"))]
         self._scope = Choice(theme, scopes, name=tr("What it may"))
         self._scope.chosen_changed.connect(self._draw)
@@ -151,14 +149,10 @@ class TokenSheet(SheetView):
             tr("It approves calls, trusts servers and allows folders. An AI client that finds it can approve its own calls."),
         )
         if is_program:
-            form.addWidget(setting_row(theme, tr("What it may"), "", self._scope))
-            form.addWidget(setting_row(theme, tr("Ends"), "", self._lasts))
+            fill(form, setting_row(theme, tr("What it may"), "", self._scope), setting_row(theme, tr("Ends"), "", self._lasts))
             decides = tr("Otherwise, what it adds or changes waits for your approval.")
-            form.addWidget(setting_row(theme, tr("Let it decide in your place"), decides, self._trusted))
-            form.addWidget(self._warning)
-        self.body.addWidget(self._form)
-        self._made = column(spacing=10)
-        self.body.addLayout(self._made)
+            fill(form, setting_row(theme, tr("Let it decide in your place"), decides, self._trusted), self._warning)
+        fill(self.body, self._form, self._made)
         self._close = self.add_button(tr("Cancel"), self.leave)
         self._make = self.add_button(tr("Make token"), self._on_make, "primary")
         self.set_first_focus(self._field)
@@ -233,9 +227,7 @@ class NetworkTab(Page):
         self.servers, self.registries = ServerRegistrySection(context), RegistrySection(context)
         area = ReadingScroll(tr("Network"), spacing=30)
         self._content = area.content
-        for section in (self.http, self.api, self.servers, self.registries):
-            area.body.addWidget(section)
-        area.body.addStretch(1)
+        fill(area.body, self.http, self.api, self.servers, self.registries, 1)
         column(self).addWidget(area)
         self.enable(False)
         self.look_requested.connect(self._look)
@@ -271,7 +263,7 @@ class HttpSection(Section):
         self.status = HttpStatus()
         self._read = read
         self._switch = Switch(theme, tr("HTTP access"))
-        self._switch.clicked.connect(self._on_switched)
+        self._switch.clicked.connect(lambda is_on: self.run(self.hub.access.set_http_enabled(is_on, None), then=self._read))
         self._url = Label(theme, "", "mono", "secondary")
         self._copy = IconButton(theme, "copy", tr("Copy address"), small=True, on_click=self._on_copy)
         self._port = text_line(theme, tr("Port"), style="mono")
@@ -281,8 +273,7 @@ class HttpSection(Section):
         self._port.returnPressed.connect(self._on_port)
         self._move = Button(theme, tr("Move there"), on_click=self._on_port)
         self._port_row = setting_row(theme, tr("Port"), tr("Clients need the new address then."), self._port, self._move)
-        token = Label(theme, tr("No token is asked for."), "caption", "secondary")
-        self._token_row = setting_row(theme, tr("Token"), "", token)
+        self._token_row = setting_row(theme, tr("Token"), "", Label(theme, tr("No token is asked for."), "caption", "secondary"))
         text = tr("Each client needs its own.")
         self.tokens = TokenList(theme, tr("Clients with a token"), text, new=self._on_new, revoke=self._on_revoke)
         tokens = QWidget()  # the two are one row of the box, so that no line is left where the first is not shown
@@ -325,9 +316,6 @@ class HttpSection(Section):
         if self._move.isEnabled():
             self.run(self.hub.access.set_http_enabled(True, int(self._port.text())), then=self._read)
 
-    def _on_switched(self, is_on: bool) -> None:
-        self.run(self.hub.access.set_http_enabled(is_on, None), then=self._read)
-
     def _on_copy(self) -> None:
         self.context.copy(self.status.url, tr("The address is copied"))
 
@@ -353,16 +341,15 @@ class ApiSection(Section):
         theme = context.theme
         text = tr("Scripts and other programs on this computer can do what you can do here.")
         super().__init__(context, tr("Programs"), Label(theme, text, "caption", "muted", wrap=True))
-        self._read, self._address = read, ""
-        box = Surface(theme)
-        self._lines = column(box, margins=(16, 0, 16, 0))
+        self._read, self._address, self._details = read, "", QWidget()
         self._switch = Switch(theme, tr("Let programs control Tooltray"))
         self._switch.clicked.connect(lambda is_on: self.run(self.hub.access.set_api_enabled(is_on, None), then=self._read))
         text = tr("Over HTTP, with tokens of their own.")
-        self._lines.addWidget(setting_row(theme, tr("Let programs control Tooltray"), text, self._switch))
-        self._details = QWidget()
         self._add_details()
-        self._lines.addWidget(self._details)
+        box = Surface(theme)
+        fill(
+            column(box, margins=(16, 0, 16, 0)), setting_row(theme, tr("Let programs control Tooltray"), text, self._switch), self._details
+        )
         self.body.addWidget(box)
         self.show_http(HttpStatus())
 
@@ -395,8 +382,7 @@ class ApiSection(Section):
     def _add_details(self) -> None:
         theme = self._theme
         lines = column(self._details)
-        middle = Qt.TextElideMode.ElideMiddle
-        self._url = ElidedLabel(theme, "", "mono", "secondary", mode=middle)
+        self._url = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         self._url.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._copy = IconButton(theme, "copy", tr("Copy the programs' address"), small=True)
         self._copy.clicked.connect(lambda: self.context.copy(self._address, tr("The address is copied")))
@@ -410,13 +396,9 @@ class ApiSection(Section):
         rotate = Button(theme, tr("Make another…"), small=True, on_click=lambda: self.run(self._rotate()))
         text = tr("One for each program: what it may, for how long, and revoked one by one.")
         self.tokens = TokenList(theme, tr("Further tokens"), text, new=self._open, revoke=self._on_revoke)
-        for widget in (
-            setting_row(theme, tr("Address"), "", self._url, self._copy),
-            setting_row(theme, tr("Default token"), "", self._hidden, copy, self._show, rotate),
-            self.tokens,
-        ):
-            fill(lines, divider(), widget)
-        lines.insertWidget(lines.indexOf(self.tokens) - 1, self._whole)  # below the token's own line
+        token = setting_row(theme, tr("Default token"), "", self._hidden, copy, self._show, rotate)
+        address = setting_row(theme, tr("Address"), "", self._url, self._copy)
+        fill(lines, divider(), address, divider(), token, self._whole, divider(), self.tokens)
         yes = Button(theme, tr("New trusted token"), small=True, on_click=lambda: self._open(is_trusted=True))
         no = Button(theme, tr("No"), small=True, on_click=lambda: self.run(self.hub.access.set_api_enabled(True, False), then=self._read))
         self._asked = Banner(

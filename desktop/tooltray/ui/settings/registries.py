@@ -38,19 +38,16 @@ class RegistrySection(Section):
         super().__init__(context, tr("npm registries"), self._when, self._measure)
         self._measure.clicked.connect(lambda: self.run(self._measured(), button=self._measure))
         self.status = NpmRegistryStatus()
-        box = Surface(theme)
-        layout = column(box, margins=(16, 1, 16, 0))
-        layout.addWidget(self._add_table())
+        box, name = Surface(theme), tr("npm registries")
+        self._table = Table(theme, self._columns(), name, lambda each: (each.origin, each.url), in_card=True, has_header=True)
         self._nothing = setting_row(theme, tr("Nothing is measured yet"), tr("Servers use what npm itself is configured to use."))
-        layout.addWidget(self._nothing)
-        layout.addWidget(divider())
-        layout.addWidget(self._add_custom())
         self._auto = Switch(theme, tr("Use the fastest automatically"))
-        self._auto.clicked.connect(self._on_auto)
+        self._auto.clicked.connect(lambda is_on: self.run(self.hub.registries.set_auto_detect_npm_registry(is_on), then=self.read))
         add = Button(theme, tr("Add registry"), "ghost", "plus", small=True)
         add.clicked.connect(lambda: context.sheets.show(AddRegistrySheet(context, self.show_registries)))
         text = tr("Checked once a day. A server can name its own registry.")
-        layout.addWidget(setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto))
+        fastest = setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto)
+        fill(column(box, margins=(16, 1, 16, 0)), self._table, self._nothing, divider(), self._add_custom(), fastest)
         self.body.addWidget(box)
         self.show_registries(self.status)
         context.hub.on(NpmRegistryChanged, lambda news: self.show_registries(news.status), self)
@@ -79,28 +76,22 @@ class RegistrySection(Section):
         """Reads the status, and shows it."""
         self.show_registries(await self.hub.registries.get_npm_registry_status())
 
-    def _on_auto(self, is_on: bool) -> None:
-        self.run(self.hub.registries.set_auto_detect_npm_registry(is_on), then=self.read)
-
     async def _measured(self) -> None:
         self.show_registries(await self.hub.registries.refresh_npm_registry())
 
     async def _leave_custom(self) -> None:
         self.show_registries(await self.hub.registries.set_custom_npm_registry(""))
 
-    def _add_table(self) -> Table:
-        theme = self._theme
-        name = tr("npm registries")
-        self._table = Table(theme, self._columns(), name, lambda each: (each.origin, each.url), in_card=True, has_header=True)
-        return self._table
-
     def _add_custom(self) -> QWidget:
         theme = self._theme
         self._custom = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         end = Button(theme, tr("Use no longer"), small=True, on_click=lambda: self.run(self._leave_custom()))
         self._custom_row = QWidget()
-        lines = column(self._custom_row)
-        fill(lines, setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end), divider())
+        fill(
+            column(self._custom_row),
+            setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end),
+            divider(),
+        )
         return self._custom_row
 
     def _columns(self) -> list[Column]:
@@ -125,13 +116,12 @@ class AddRegistrySheet(SheetView):
     def __init__(self, context: PageContext, show_status: Callable[[NpmRegistryStatus], object]) -> None:
         super().__init__(context, tr("Add registry"), SHEET_WIDTH)
         theme, self._show_status = context.theme, show_status
-        self.body.addWidget(Label(theme, tr("Address of the registry"), "strong"))
         self._field = text_line(theme, tr("Address of the registry"), style="mono")
         self._field.textChanged.connect(self._on_text_changed)
         self._field.returnPressed.connect(self._on_use)
-        self.body.addWidget(self._field)
         text = tr("It is measured first. If it answers, all servers that name no registry of their own use it.")
-        self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        about = Label(theme, text, "caption", "muted", wrap=True)
+        fill(self.body, Label(theme, tr("Address of the registry"), "strong"), self._field, about)
         self.add_button(tr("Cancel"), self.leave)
         self._use = self.add_button(tr("Measure and use"), self._on_use, "primary")
         self._use.setEnabled(False)

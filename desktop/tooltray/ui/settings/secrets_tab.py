@@ -326,18 +326,13 @@ class SecretsTab(Page):
         self._more.setText(tr("And {count} more", count=len(missing) - MOST_FIELDS))
 
     def _missing_row(self, secret: SecretSnapshot) -> QWidget:
-        widget = QWidget()
-        body = fill(column(widget), divider())
-        line = row(margins=(0, 10, 0, 10), spacing=16)
-        body.addLayout(line)
-        words = QWidget()
+        widget, words = QWidget(), QWidget()
         words.setFixedWidth(px(NAME_WIDTH))
-        lines = column(words, spacing=2)
-        lines.addWidget(CodeLabel(self._theme, secret.name))
-        lines.addWidget(ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted"))
+        users = ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted")
+        fill(column(words, spacing=2), CodeLabel(self._theme, secret.name), users)
         entry = SecretEntry(self.context, secret.name)
         entry.stored.connect(self._on_stored)
-        fill(line, words, (entry, 1))
+        fill(column(widget), divider(), fill(row(margins=(0, 10, 0, 10), spacing=16), words, (entry, 1)))
         return widget
 
     # what is stored
