@@ -48,14 +48,13 @@ class InstalledTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
         theme, servers, wishes = context.theme, context.servers, context.wishes
-        self._theme, self._servers, self._wishes = theme, servers, wishes
+        self._servers = servers
         self._costs: dict[str, ServerCost] = {}
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
         self._projects: Sequence[str] = ()  # whose own files are in use
         self._install = ""  # a link that adds a server, opened before there was a hub
         self._asked = self._asked_tab = ""  # the server of an address that was opened before servers were known
         self._is_loaded = False
-        self._phase = HubPhase.STARTING
         self._are_costs_old = True
         self.notices = context.notices
         self.verbs = ServerVerbs(context, self, self)
@@ -63,20 +62,18 @@ class InstalledTab(Page):
         self.secrets = ClosedSecrets(context, self, restart=self.verbs.restart)
         self._read_listings = self.reading(self._read_listings_now)
         self._read_costs = self.reading(self._read_costs_now)
-        self._add = add = Button(theme, tr("Add server"), "primary", "plus", on_click=self._on_add)
+        self._add = Button(theme, tr("Add server"), "primary", "plus", on_click=lambda: self.add())
         self._search = SearchField(theme, tr("Search servers and tools"))
         self._search.textChanged.connect(self._on_search)
-        self.header_actions = (self._search, add)
-        layout = column(self)
+        self.header_actions = (self._search, self._add)
         self.steps = FirstStepsStrip(context)
-        layout.addWidget(self.steps)
         self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
         self._head = QStackedWidget()  # the filter, or in its place what can be done with all selected servers: no row moves
         self._head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._head.addWidget(self._filter)
         self._stack = QStackedWidget()
-        fill(layout, self._head, (self._stack, 1))
+        fill(column(self), self.steps, self._head, (self._stack, 1))
         self._loading = EmptyState(theme, tr("Tooltray is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
         self._empty = FirstStart(context)
@@ -100,7 +97,7 @@ class InstalledTab(Page):
         wishes.costs_requested.connect(self._on_costs_requested)
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self.add)
         paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self, lambda: self.add(QGuiApplication.clipboard().text()))
         paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._on_servers_changed()
@@ -112,7 +109,6 @@ class InstalledTab(Page):
 
     def set_phase(self, phase: HubPhase) -> None:
         """Shows that the hub is starting while no servers are known; otherwise the page is blank until then."""
-        self._phase = phase
         super().set_phase(phase)
         if not self._is_loaded:
             is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
@@ -385,9 +381,6 @@ class InstalledTab(Page):
         self._split.set_wide(False)
         self.server_list.set_opened("")
         self.server_list.take_keyboard(self._opened)
-
-    def _on_add(self) -> None:
-        self.add()
 
     def add(self, text: str = "") -> None:
         """Opens the sheet that adds a server, if a hub runs."""

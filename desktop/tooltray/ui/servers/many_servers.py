@@ -199,12 +199,8 @@ class ManyServers(QObject, View):
 
         await asyncio.gather(*(one(name) for name in names))
         if problems:
-            problem = Problem(
-                Phrase(failure.template, count=len(problems)),
-                first_names(list(problems), MOST_NAMES),
-                tr("Open each server for the reason."),
-            )
-            self.context.notices.add_notice(problem)
+            failed, hint = first_names(list(problems), MOST_NAMES), tr("Open each server for the reason.")
+            self.context.notices.add_notice(Problem(failure.filled(count=len(problems)), failed, hint))
         return [name for name in names if name not in problems]
 
 
@@ -220,11 +216,10 @@ class ManyBar(QWidget):
 
     def __init__(self, theme: Theme, wishes: ServerWishes, table: ServerTable, head: QStackedWidget) -> None:
         super().__init__()
-        self._theme, self._wishes, self._table, self._head = theme, wishes, table, head
-        line = row(self, margins=(24, 10, 24, 10), spacing=4)
+        self._wishes, self._table, self._head = wishes, table, head
         self._words = ElidedLabel(theme, "", "label", hugs=True)
         self._words.setFont(theme.font("label", tabular=True))
-        line.addWidget(self._words)
+        line = fill(row(self, margins=(24, 10, 24, 10), spacing=4), self._words)
         line.addSpacing(px(6))
         faces = (
             (START, tr("Start"), "play", "secondary"),
@@ -235,12 +230,16 @@ class ManyBar(QWidget):
         )
         self._buttons: dict[str, Button] = {}
         for what, text, icon, variant in faces:
-            button = self._buttons[what] = Button(theme, text, variant, icon, small=True)
-            button.clicked.connect(partial(self._on_pressed, what))
-            line.addWidget(button)
+            self._buttons[what] = Button(theme, text, variant, icon, small=True, on_click=partial(self._on_pressed, what))
         self._buttons[ON_DEMAND].setToolTip(tr("They start when a client needs them, not with Tooltray."))
         self._all = Button(theme, tr("Select all"), "ghost", small=True, on_click=table.selectAll)
-        fill(line, 1, self._all, IconButton(theme, "x", tr("Select none"), small=True, on_click=table.clearSelection))
+        fill(
+            line,
+            *self._buttons.values(),
+            1,
+            self._all,
+            IconButton(theme, "x", tr("Select none"), small=True, on_click=table.clearSelection),
+        )
         table.picked_changed.connect(self.look)
         head.addWidget(self)
 

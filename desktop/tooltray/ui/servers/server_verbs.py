@@ -206,14 +206,11 @@ class ServerVerbs(QObject, View):
     async def _remove(self, name: str) -> None:
         removed = await take_out(self.context, name)
         toast = self.context.offer_undo(removed_words(removed), partial(self._bring_back, removed))
-        toast.passed.connect(partial(self._forget, removed))
+        toast.passed.connect(lambda: self.run(forget_secrets(self.context, removed.removal)))
 
     async def _bring_back(self, removed: RemovedServer) -> None:
         self._page.await_card(removed.name)
         await bring_back(self.context, removed)
-
-    def _forget(self, removed: RemovedServer) -> None:
-        self.run(forget_secrets(self.context, removed.removal))
 
     def copy_entry(self, name: str) -> None:
         """Copies a server's entry to the clipboard, in the form of other programs' settings."""
