@@ -19,12 +19,8 @@ WORDS_SHARE, VALUE_SHARE = 2, 3  # of a row's width, where a long value stands b
 
 def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWidget) -> QHBoxLayout:
     """Makes a section's heading: its name, one sentence below it, and actions at the right."""
-    line = row()
-    words = column(spacing=2)
-    words.addWidget(Label(theme, title, "heading"))
-    if text is not None:
-        words.addWidget(text)
-    line.addLayout(words, 1)
+    words = fill(column(spacing=2), Label(theme, title, "heading"), *([text] if text is not None else []))
+    line = fill(row(), (words, 1))
     for action in actions:
         line.addWidget(action, 0, Qt.AlignmentFlag.AlignBottom)
     return line
@@ -32,12 +28,9 @@ def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWi
 
 def card_section(theme: Theme, body: QBoxLayout, name: str, text: str, content: QWidget) -> QWidget:
     """Adds a section with one card to a page's body; hidden until it has content."""
-    widget = QWidget()
-    layout = column(widget, spacing=10)
-    layout.addLayout(heading(theme, name, ElidedLabel(theme, text, "caption", "muted")))
-    box = Surface(theme)
-    column(box, margins=(16, 1, 16, 1)).addWidget(content)
-    layout.addWidget(box)
+    widget, box = QWidget(), Surface(theme)
+    fill(column(box, margins=(16, 1, 16, 1)), content)
+    fill(column(widget, spacing=10), heading(theme, name, ElidedLabel(theme, text, "caption", "muted")), box)
     widget.hide()
     body.addWidget(widget)
     return widget
@@ -50,9 +43,7 @@ def setting_row(theme: Theme, title: str, text: str | Label, *controls: QWidget)
     widget = QWidget()
     widget.setMinimumHeight(px(HEIGHT_WITH_TEXT) if text else px(HEIGHT))
     line = row(widget, spacing=8)
-    words = column(margins=(0, WORDS_MARGIN, 0, WORDS_MARGIN))
-    words.addStretch(1)
-    words.addWidget(ElidedLabel(theme, title, "label"))
+    words = fill(column(margins=(0, WORDS_MARGIN, 0, WORDS_MARGIN)), 1, ElidedLabel(theme, title, "label"))
     if text:
         words.addWidget(Label(theme, text, "caption", "muted", wrap=True) if isinstance(text, str) else text)
     words.addStretch(1)
