@@ -1,6 +1,7 @@
 """The user's actions on one server: its menu, and the slots of the buttons of its card and its details."""
 
 from functools import partial
+from typing import cast
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QWidget
@@ -50,7 +51,7 @@ class ServerButtons(QObject):
 
     def __init__(self, theme: Theme, view: QWidget, *, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(view)
-        self._theme, self._view, self._wishes = theme, view, wishes
+        self._theme, self._wishes = theme, wishes
         self.server = server
 
     def perform(self, action: Action) -> None:
@@ -72,4 +73,5 @@ class ServerButtons(QObject):
 
     def open_menu(self, button: QWidget, *, is_short: bool = False) -> None:
         """Opens the menu, or the short one, below a button."""
-        popup_below(ServerMenu(self._theme, self.server, self._wishes, self._view, is_short=is_short), button)
+        menu = ServerMenu(self._theme, self.server, self._wishes, cast(QWidget, self.parent()), is_short=is_short)
+        popup_below(menu, button)

@@ -193,10 +193,11 @@ class ServerOverview(ServerView):
         if server.is_builtin:  # what it says of itself says that already
             widget.hide()
         self._origin = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        actions = self._actions  # not self: a slot that holds its own view keeps it
         file, folder = tr("Open the file of {name}", name=server.name), tr("Open the folder of the file of {name}", name=server.name)
         self._file_buttons = (
-            IconButton(theme, "external", file, small=True, on_click=lambda: wishes.file_requested.emit(self._state.server.file)),
-            IconButton(theme, "folder", folder, small=True, on_click=lambda: wishes.file_place_requested.emit(self._state.server.file)),
+            IconButton(theme, "external", file, small=True, on_click=lambda: wishes.file_requested.emit(actions.server.file)),
+            IconButton(theme, "folder", folder, small=True, on_click=lambda: wishes.file_place_requested.emit(actions.server.file)),
         )
         fill(row(widget, spacing=2), (self._origin, 1), *self._file_buttons)
         return widget

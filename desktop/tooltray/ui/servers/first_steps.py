@@ -117,7 +117,7 @@ class FirstStepsStrip(QWidget, View):
         close = IconButton(theme, "x", tr("Put the first steps away"), small=True, on_click=self._on_close)
         self._line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         column(self, margins=(24, 12, 24, 0)).addWidget(box)
-        self._views[1].button.clicked.connect(lambda: self.context.go(Clients()))
+        self._views[1].button.clicked.connect(partial(context.go, Clients()))
         self._views[2].button.clicked.connect(lambda: self.run(self._try_tool(self.steps.server)))
         self.read = self.reading(self._read)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
