@@ -17,9 +17,8 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryStatus
-from tooltray.ui.add.bundle_sheet import BundleSheet
 from tooltray.ui.add.discover_tab import DiscoverTab, status_line
-from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
+from tooltray.ui.add.offer_sheets import BundleSheet, RegistrySheet, StarterSheet
 from tooltray.ui.add.review_sheet import OfferSheet
 from tooltray.ui.add.server_review import free_name
 from tooltray.ui.kit.destinations import Servers

@@ -18,7 +18,7 @@ from tooltray.foundation.snapshots.clients import SessionSnapshot
 from tooltray.foundation.snapshots.entries import FormField
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import MCPToolResponse
-from tooltray.ui.add.found_sheets import StarterSheet
+from tooltray.ui.add.offer_sheets import StarterSheet
 from tooltray.ui.servers.first_steps import FirstSteps
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.try_sheet import TrySheet

@@ -20,10 +20,9 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.kit.server_actions import can
 from tooltray.ui.kit.window_memory import WindowMemory
-from tooltray.ui.servers.many_bar import ManyBar
-from tooltray.ui.servers.server_groups import by_file, by_service, by_state, grouped, grouping
-from tooltray.ui.servers.server_table import ServerTable
-from tooltray.ui.servers.token_advice import TokenAdvice
+from tooltray.ui.servers.many_servers import ManyBar
+from tooltray.ui.servers.server_filter import TokenAdvice
+from tooltray.ui.servers.server_table import ServerTable, by_file, by_service, by_state, grouped, grouping
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.row_model import Heading

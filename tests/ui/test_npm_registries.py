@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.i18n import JsonTranslator
-from tooltray.ui.settings.npm_registries import measured, registry_look, registry_time, where_from
+from tooltray.ui.settings.registries import measured, registry_look, registry_time, where_from
 
 NPM = RegistryMeasurement("https://npm.example/", "npm", "npm", "", 200.0)
 MIRROR = RegistryMeasurement("https://mirror.example/", "M", "mirror", "China", 50.0)

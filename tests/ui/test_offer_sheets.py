@@ -21,9 +21,9 @@ from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import InMemoryServer
 from tooltray.ui.add.add_server import AddServerSheet
-from tooltray.ui.add.add_to_sheet import AddToSheet
-from tooltray.ui.add.bundle_sheet import BundleSheet, ReadingBundleSheet, bundle_of_urls, kind_text, signature_text, size_text
+from tooltray.ui.add.offer_sheets import BundleSheet, ReadingBundleSheet, bundle_of_urls, kind_text, signature_text, size_text
 from tooltray.ui.clients.import_sheet import ImportSheet
+from tooltray.ui.servers.server_sheets import AddToSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning
 

@@ -21,8 +21,8 @@ from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_pane.server_overview import ServerOverview
 from tooltray.ui.server_pane.server_view import PaneState
 from tooltray.ui.server_words import Action, button_face, foot
-from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.server_filter import TokenSummary
+from tooltray.ui.servers.server_sheets import OptionsSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Option

@@ -10,7 +10,7 @@ from tests.ui.seen import words
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
-from tooltray.ui.servers.removed_server import RemovedServer, removed_words
+from tooltray.ui.servers.server_verbs import RemovedServer, removed_words
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast, show_toast
 

@@ -10,7 +10,7 @@ from tests.ui.seen import button, control, words
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerChanged
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
-from tooltray.ui.server_pane.choice_section import ChoiceSection
+from tooltray.ui.server_pane.sandbox_section import ChoiceSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Option

@@ -16,8 +16,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import KeyringAwaited
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.settings.secret_entry import SecretEntry
-from tooltray.ui.settings.secret_sheets import SecretDetailsSheet
+from tooltray.ui.settings.secret_sheets import SecretDetailsSheet, SecretEntry
 from tooltray.ui.settings.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice

@@ -167,7 +167,7 @@ async def test_the_countdown_on_a_card_moves(theme: Theme) -> None:
     async with Desk(FakePresenter([failed]), theme) as desk:
         await until(lambda: "Retrying in 10 minutes." in words(desk.card("a")))
         card = desk.card("a")
-        card._server = replace(failed, retry_at=time.time() - 1)  # as if that time had come
+        card.server = replace(failed, retry_at=time.time() - 1)  # as if that time had come
         card._clock.timeout.emit()
         assert "Retrying now." in words(card)
         desk.engine.set_state("a", ServerState.RUNNING, retry_at=0.0)
@@ -410,7 +410,7 @@ def test_of_a_server_that_a_program_wants_only_looking_and_refusing_is_offered(m
     wishes.refusal_requested.connect(lambda name: asked.append(("refuse", name)))
     card = make_card(replace(server("a"), state=ServerState.WAITING, origin="proposal", waiting=True, tool_count=0))
     control(card, "Look, a").click()
-    menu = ServerMenu(card._theme, card._server, wishes, card)
+    menu = ServerMenu(card._theme, card.server, wishes, card)
     assert [action.text() for action in menu.actions()] == ["Look at what waits…", "Refuse"]
     for action in menu.actions():
         action.trigger()

@@ -26,7 +26,7 @@ from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.server_pane.entry_json import SaveSheet
 from tooltray.ui.server_pane.server_settings import ServerSettings
-from tooltray.ui.servers.secret_sheet import SecretSheet
+from tooltray.ui.servers.server_sheets import SecretSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.toast import Toast

@@ -1,5 +1,6 @@
-"""Times and token counts as text for the user."""
+"""Times, token counts and lists of names as text for the user."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from PySide6.QtCore import QDate, QLocale
@@ -90,3 +91,9 @@ def default_tokens(shown: int, of: int) -> str:
 def zoom_words(percent: int) -> str:
     """Returns a zoom in words."""
     return tr("{percent} %", percent=QLocale().toString(percent))
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """Returns the first names, `most` at most, and how many more there are."""
+    shown, more = ", ".join(names[:most]), len(names) - most
+    return tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown

@@ -23,9 +23,8 @@ from tooltray.foundation.snapshots.servers import AccessSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.approval.permission_words import tool_rows
 from tooltray.ui.i18n import tr
-from tooltray.ui.server_pane.approval_section import ApprovalSection
 from tooltray.ui.server_pane.sandbox_section import WatchSection
-from tooltray.ui.server_pane.server_access import ServerAccess
+from tooltray.ui.server_pane.server_access import ApprovalSection, ServerAccess
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 

@@ -16,8 +16,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import ClientScan, ImportPlan
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot
-from tooltray.ui.add.bundle_sheet import BundleSheet
-from tooltray.ui.add.found_sheets import InMemorySheet, RegistrySheet, StarterSheet
+from tooltray.ui.add.offer_sheets import BundleSheet, InMemorySheet, RegistrySheet, StarterSheet
 from tooltray.ui.add.review_sheet import OfferSheet
 from tooltray.ui.clients.client_files import EditsSheet
 from tooltray.ui.clients.import_sheet import ImportSheet

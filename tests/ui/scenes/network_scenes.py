@@ -16,7 +16,7 @@ from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.i18n import tr
 from tooltray.ui.settings.network_tab import NetworkTab
-from tooltray.ui.settings.npm_registries import AddRegistrySheet
+from tooltray.ui.settings.registries import AddRegistrySheet
 from tooltray.ui.theme import Theme
 
 REGISTRIES = NpmRegistryStatus(

@@ -13,7 +13,7 @@ from tooltray.config.secrets.keyring_vault import LOCKED as THE_KEYRING
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.settings.secret_entry import SecretEntry
+from tooltray.ui.settings.secret_sheets import SecretEntry
 from tooltray.ui.settings.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 

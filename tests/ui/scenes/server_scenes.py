@@ -19,7 +19,7 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.servers.token_advice import TokenAdvice
+from tooltray.ui.servers.server_filter import TokenAdvice
 from tooltray.ui.theme import Theme
 
 S = ServerState

@@ -1,33 +1,40 @@
-"""The sheet that adds a server: the user pastes anything, sees what will run, and secrets are stored safely. One scroll, no wizard."""
+"""The sheet that adds a server: the user pastes anything, sees what will run, and secrets are stored safely. One scroll, no wizard.
+Until something is pasted it has the other ways: a bundle, the registry, AI clients' own servers, and servers inside Tooltray."""
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
-from tooltray.foundation.snapshots.servers import AccessChoice, usual_access
-from tooltray.ui.add.other_ways import OtherWays
+from tooltray.foundation.snapshots.servers import AccessChoice, InMemoryServer, usual_access
+from tooltray.ui.add.offer_sheets import ENDINGS, InMemorySheet, ReadingBundleSheet
 from tooltray.ui.add.review_sheet import ReviewSheet, read_new_access
 from tooltray.ui.add.server_review import Candidate, ServerReview, free_name, warning_note
 from tooltray.ui.confinement_words import is_entry_sandboxed
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.destinations import Destination, ImportServers, Servers
 from tooltray.ui.kit.local_work import Pasted
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.origins import file_name
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.server_pane.entry_fields import with_values
 from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CoveredCode, FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.setting_rows import lines_box
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.zoom import px
 
 FEWEST_LINES, MOST_LINES = 3, 12
@@ -103,6 +110,83 @@ def with_access(candidate: Candidate, pasted: Pasted, setting: AccessChoice | No
     return replace(candidate, offered=offered, access=access, is_lacking=is_lacking)
 
 
+class OtherWays(QWidget, View):
+    """Other ways of adding a server.
+
+    Args:
+        close: closes the sheet that they are in.
+    """
+
+    def __init__(self, context: PageContext, close: Callable[[], object]) -> None:
+        super().__init__()
+        self.context, self._close, self._theme = context, close, context.theme
+        theme = context.theme
+        find, take = partial(self._go, Servers("discover")), partial(self._go, ImportServers())
+        ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
+            ("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), find),
+            ("download", tr("Import from your AI clients"), tr("Import servers…"), take),
+            ("folder", tr("Install a bundle: a file that ends in .mcpb or .dxt"), tr("From a file…"), self._choose_bundle),
+        )
+        self._inside = QWidget()
+        self._inside_lines = column(self._inside, margins=(0, 8, 0, 0), spacing=8)
+        self._inside.hide()
+        box = lines_box(theme, (self._way(*way) for way in ways), "surface.raised")
+        fill(column(self, margins=(0, 8, 0, 0), spacing=8), Label(theme, tr("Or"), "strong"), box, self._inside)
+        self.reading(self._read_inmemory)()
+
+    def _way(self, icon: str, words: str, button: str, go: Callable[[], None]) -> QHBoxLayout:
+        sign, text = Icon(self._theme, icon, 16, "text.secondary", "surface.raised"), ElidedLabel(self._theme, words, "body", "secondary")
+        return fill(row(margins=(0, 8, 0, 8), spacing=10), sign, (text, 1), Button(self._theme, button, small=True, on_click=go))
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows nothing: what could not be read is not offered."""
+
+    async def _read_inmemory(self) -> None:
+        self._show_inmemory(await self.hub.servers.get_inmemory_servers())
+
+    def _show_inmemory(self, servers: Sequence[InMemoryServer]) -> None:
+        """Shows which servers installed packages contain."""
+        theme = self._theme
+        clear(self._inside_lines)
+        self._inside.setVisible(bool(servers))
+        if not servers:
+            return
+        text = tr("Each of them runs inside Tooltray and can read every secret.")
+        words = Label(theme, tr("Of installed packages"), "strong"), Label(theme, text, "caption", "warning", wrap=True)
+        fill(self._inside_lines, *words, lines_box(theme, map(self._server, servers), "surface.raised"))
+
+    def _server(self, server: InMemoryServer) -> QHBoxLayout:
+        theme = self._theme
+        package = " ".join(part for part in (server.package, server.version) if part)
+        text = whole(server.problem) if server.problem is not None else " · ".join(part for part in (package, say(server.summary)) if part)
+        details = ElidedLabel(theme, text, "caption", "error" if server.problem is not None else "secondary")
+        add = Button(theme, tr("Add…"), small=True, on_click=partial(self._open_inmemory, server))
+        add.setAccessibleName(tr("Add {name}", name=server.name))
+        add.setEnabled(server.problem is None)
+        return fill(row(margins=(0, 8, 0, 8), spacing=10), (fill(column(), ElidedLabel(theme, server.name, "strong"), details), 1), add)
+
+    def _go(self, destination: Destination) -> None:
+        self._close()
+        self.context.go(destination)
+
+    def _open_inmemory(self, server: InMemoryServer) -> None:
+        """Shows a server that would run inside Tooltray, for approval."""
+        self.context.sheets.replace(InMemorySheet(self.context, server))
+
+    def _choose_bundle(self) -> None:
+        """Prompts for a bundle's file."""
+        dialog = QFileDialog(self.context.window, tr("Install a bundle"), str(Path.home()))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(tr("Bundles ({patterns})", patterns=" ".join(f"*{ending}" for ending in ENDINGS)))
+        dialog.fileSelected.connect(self._open_bundle)
+        dialog.open()
+
+    def _open_bundle(self, path: str) -> None:
+        """Reads a bundle without starting it, and shows what it is."""
+        self.context.sheets.replace(ReadingBundleSheet(self.context, path))
+
+
 class AddServerSheet(ReviewSheet):
     """A sheet that adds what the user pastes.
 
@@ -119,23 +203,18 @@ class AddServerSheet(ReviewSheet):
         self._can_sandbox = False
         self._new_access: AccessChoice | None = None  # as the settings have it
         self._field = CoveredCode(theme, tr("Command, URL or config"), self._local.find_secrets, lines=FEWEST_LINES)
-        self.head.addLayout(self._source())
         self._field.setPlaceholderText("npx -y @modelcontextprotocol/server-everything")
         self._field.setPlainText(text)
         self._field.textChanged.connect(self._on_text_changed)
-        self.head.addWidget(self._field)
         self._complaint = Label(theme, "", "caption", "error", wrap=True)
-        self.head.addWidget(self._complaint)
         self.other_ways = OtherWays(context, self.close_requested.emit)
-        self.head.addWidget(self.other_ways)
+        fill(self.head, self._source(), self._field, self._complaint, self.other_ways)
         self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
         self._target = self._target_line()
-        self.body.addWidget(self._target)
         self._test_panel = TestPanel(context)
-        self.body.addWidget(self._test_panel)
-        self._test = Button(theme, tr("Test"), icon="plug")
+        fill(self.body, self._target, self._test_panel)
+        self._test = Button(theme, tr("Test"), icon="plug", on_click=self._on_test)
         self._test.setToolTip(tr("Connects once, and adds nothing"))
-        self._test.clicked.connect(self._on_test)
         self.buttons.insertWidget(0, self._test)
         self.set_first_focus(self._field)
         self._on_text_changed()
@@ -178,24 +257,17 @@ class AddServerSheet(ReviewSheet):
 
     def _source(self) -> QHBoxLayout:
         line = row()
-        line.addWidget(Label(self._theme, tr("Paste a command, a URL or a config"), "strong"))
-        line.addStretch(1)
-        self._cover = Button(self._theme, "", "link", small=True)
-        self._cover.clicked.connect(self._on_cover)
-        line.addWidget(self._cover)
+        self._cover = Button(self._theme, "", "link", small=True, on_click=self._on_cover)
+        fill(line, Label(self._theme, tr("Paste a command, a URL or a config"), "strong"), 1, self._cover)
         line.addSpacing(px(8))
         self._check = Icon(self._theme, "check", 14, "success.text", "surface.raised")
-        line.addWidget(self._check)
         self._verdict = Label(self._theme, "", "caption", "success")
-        line.addWidget(self._verdict)
+        fill(line, self._check, self._verdict)
         return line
 
     def _target_line(self) -> QWidget:
         widget = QWidget()
-        line = row(widget, margins=(0, 8, 0, 0), spacing=12)
-        line.addWidget(Label(self._theme, tr("Where it is written"), "strong"))
-        line.addStretch(1)
-        line.addWidget(self._where)
+        fill(row(widget, margins=(0, 8, 0, 0), spacing=12), Label(self._theme, tr("Where it is written"), "strong"), 1, self._where)
         return widget
 
     def _on_text_changed(self) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryHit, RegistrySearch, RegistryStatus, RegistryUpdate, StarterServer
-from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet, kind_word
+from tooltray.ui.add.offer_sheets import RegistrySheet, StarterSheet, kind_word
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, shipped, tr
 from tooltray.ui.kit.destinations import AddServer, Destination, OpenServer, WellKnownServer
@@ -25,7 +25,7 @@ from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.offer_list import Offer, OfferList
 from tooltray.ui.widgets.page_frame import SearchField
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.widgets.toast import show_toast
 
 SEARCH_AFTER_MS = 120  # without another key; a search takes some 30 ms, and nobody reads what stands there in between
@@ -52,7 +52,7 @@ class DiscoverField(SearchField):
 class DiscoverTab(Page):
     """A tab for finding servers."""
 
-    def __init__(self, context: PageContext, *, search_after_ms: int = SEARCH_AFTER_MS) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(context)
         self._theme = context.theme
         self._starters: Sequence[StarterServer] = ()
@@ -63,7 +63,7 @@ class DiscoverTab(Page):
         self._wanted = ""  # the server of the registry whose sheet is to open
         self._search, self._read_again = self.reading(self._read_found), self.reading(self._read)
         self.look_requested.connect(self._read_all)
-        self._wait = QTimer(self, singleShot=True, interval=search_after_ms)
+        self._wait = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
         self._wait.timeout.connect(self._search)
         self._again = QTimer(self, singleShot=True, interval=AGAIN_AFTER_MS)
         self._again.timeout.connect(self._on_again)
@@ -72,23 +72,14 @@ class DiscoverTab(Page):
         self.field = DiscoverField(context, self.offers)
         self.field.textChanged.connect(self._on_text)
         self.setFocusProxy(self.field)
-        add = self._add = Button(self._theme, tr("Add server"), "primary", "plus")
-        add.clicked.connect(self._on_paste_wanted)
+        add = self._add = Button(self._theme, tr("Add server"), "primary", "plus", on_click=self._on_paste_wanted)
         self.header_actions = (add,)
-        layout = column(self)
-        head = column(margins=(24, 16, 24, 10), spacing=8)
-        head.addWidget(self.field)
-        state = row(spacing=10)
         self._count = Label(self._theme, "", "caption", "secondary", wrap=True)
-        self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True)
-        self._refresh.clicked.connect(self._on_refresh)
-        state.addWidget(self._count, 1)
-        state.addWidget(self._refresh)
-        head.addLayout(state)
-        layout.addLayout(head)
+        self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True, on_click=self._on_refresh)
+        head = fill(column(margins=(24, 16, 24, 10), spacing=8), self.field, fill(row(spacing=10), (self._count, 1), self._refresh))
         self._fault = FaultArea(self._theme)
         self._stack = QStackedWidget()
-        layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
+        fill(column(self), head, (NoticesAbove(self._fault, self._stack), 1))
         self._looking = EmptyState(self._theme, tr("One moment…"), tr("Well-known servers appear here."), [])
         self._nothing = self._build_nothing()
         for content in (self._looking, self._nothing, self.offers):

@@ -29,7 +29,7 @@ from tooltray.ui.widgets.form import Form
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.zoom import px
 
 Values = Mapping[str, FieldValue]
@@ -51,22 +51,15 @@ class ReviewSheet(SheetView):
 
     def __init__(self, context: PageContext, name: str, word: str) -> None:
         super().__init__(context, name, WIDTH)
-        theme = context.theme
-        self._word = word
-        self._is_busy = False
+        self._word, self._is_busy = word, False
         self._failure: QWidget | None = None
         self.taken = {server.name for server in context.servers.servers}
         self.reviews: list[ServerReview] = []
         self.body.setSpacing(px(8))
-        self.head = column(spacing=8)
-        self.body.addLayout(self.head)
-        self._what = QWidget()
-        lines = column(self._what, margins=(0, 8, 0, 0), spacing=8)
-        self._what_words = Label(theme, tr("What will run"), "strong")
-        lines.addWidget(self._what_words)
-        self._boxes = column(spacing=8)
-        lines.addLayout(self._boxes)
-        self.body.addWidget(self._what)
+        self.head, self._boxes, self._what = column(spacing=8), column(spacing=8), QWidget()
+        self._what_words = Label(context.theme, tr("What will run"), "strong")
+        fill(column(self._what, margins=(0, 8, 0, 0), spacing=8), self._what_words, self._boxes)
+        fill(self.body, self.head, self._what)
         self.cancel = self.add_button(tr("Cancel"), self.leave)
         self._go = self.add_button(word, self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
@@ -95,10 +88,8 @@ class ReviewSheet(SheetView):
         """Replaces a review by a line that its server is added."""
         self.reviews.remove(review)
         review.hide()
-        line = QWidget()
-        parts = row(line, spacing=8)
-        parts.addWidget(Icon(self._theme, "check", 14, "success.text", "surface.raised"))
-        parts.addWidget(Label(self._theme, tr("{name} is added", name=review.name), "body", wrap=True), 1)
+        line, words = QWidget(), Label(self._theme, tr("{name} is added", name=review.name), "body", wrap=True)
+        fill(row(line, spacing=8), Icon(self._theme, "check", 14, "success.text", "surface.raised"), (words, 1))
         self._boxes.insertWidget(self._boxes.indexOf(review), line)
 
     def clear_reviews(self) -> None:
@@ -227,7 +218,7 @@ class OfferSheet(ReviewSheet):
         super().__init__(context, name, word)
         self._number = 0
         self._is_blocked = False
-        self._form: Form | None = None
+        self.form: Form | None = None
         self._blocks, self._form_place = column(spacing=8), column(margins=(0, 4, 0, 0))
         self.body.insertLayout(1, self._blocks)
         self.body.insertLayout(2, self._form_place)
@@ -247,12 +238,8 @@ class OfferSheet(ReviewSheet):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._form is None or not self._form.focus():
+        if self.form is None or not self.form.focus():
             self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    @property
-    def form(self) -> Form | None:
-        return self._form
 
     @property
     def is_waiting(self) -> bool:
@@ -261,15 +248,15 @@ class OfferSheet(ReviewSheet):
 
     @property
     def can_go(self) -> bool:
-        is_incomplete = self._form is not None and not self._form.is_complete  # pressing it shows what is missing
+        is_incomplete = self.form is not None and not self.form.is_complete  # pressing it shows what is missing
         return not self._is_blocked and (super().can_go or is_incomplete)
 
     def set_fields(self, fields: Sequence[FormField]) -> None:
         """Replaces the fields."""
         clear(self._form_place)
-        self._form = Form(self._theme, fields)
-        self._form.changed.connect(self._on_changed)
-        self._form_place.addWidget(self._form)
+        self.form = Form(self._theme, fields)
+        self.form.changed.connect(self._on_changed)
+        self._form_place.addWidget(self.form)
         self._on_changed()
 
     def block(self, *problems: Problem) -> None:
@@ -306,15 +293,15 @@ class OfferSheet(ReviewSheet):
 
     def set_busy(self, is_busy: bool) -> None:
         super().set_busy(is_busy)
-        if self._form is not None:
-            self._form.setEnabled(not is_busy)
+        if self.form is not None:
+            self.form.setEnabled(not is_busy)
 
     def is_filled_in(self) -> bool:
-        return self._form is not None and self._form.check() and self.review.is_ready
+        return self.form is not None and self.form.check() and self.review.is_ready
 
     def add(self) -> Coroutine[object, object, None]:
-        values = self._form.values if self._form is not None else {}
-        has_secrets = self._form is not None and any(each.field.is_secret and each.value is not None for each in self._form.rows)
+        values = self.form.values if self.form is not None else {}
+        has_secrets = self.form is not None and any(each.field.is_secret and each.value is not None for each in self.form.rows)
         return self._add_offer(self.add_offer(values, self.review.name, self.review.access), has_secrets)
 
     async def _add_offer(self, add: Coroutine[object, object, None], has_secrets: bool) -> None:
@@ -325,7 +312,7 @@ class OfferSheet(ReviewSheet):
     def _on_changed(self) -> None:
         self._number += 1
         self.drop_failure()
-        if self._form is not None and self._form.is_complete and not self._is_blocked:
+        if self.form is not None and self.form.is_complete and not self._is_blocked:
             self.review.show_text(tr("One moment…"))
             self._wait.start()
         else:
@@ -335,8 +322,8 @@ class OfferSheet(ReviewSheet):
 
     def _ask(self) -> None:
         """Requests a preview with the values so far."""
-        if self._form is not None:
-            self.run(self._read_preview(self._number, self._form.values))
+        if self.form is not None:
+            self.run(self._read_preview(self._number, self.form.values))
 
     async def _read_preview(self, number: int, values: Values) -> None:
         try:

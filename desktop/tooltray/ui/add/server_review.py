@@ -1,6 +1,7 @@
 """A new server as the user reviews it before it is added: its description, and the box that shows it. Nothing is run."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain, count
 from typing import ClassVar, get_args
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 NAME_COLUMN = 84
@@ -109,16 +110,11 @@ class AccessField(QWidget):
         self._choice.chosen_changed.connect(self._on_chosen)
         self._meaning = ElidedLabel(theme, "", "caption", "secondary")
         self._sandbox = Label(theme, "", "caption", "secondary", wrap=True)
-        lines, line = column(self, spacing=4), row(spacing=8)
-        line.addWidget(self._choice)
-        line.addWidget(self._meaning, 1)
-        lines.addLayout(line)
-        lines.addWidget(self._sandbox)
-        self._sandbox.setVisible(not self._entry.get("url"))  # nothing of it runs here
         elsewhere = tr("Careful is not possible: a server with a URL cannot be sandboxed.")
         lacking = elsewhere if self._entry.get("url") else tr("Careful is not possible: it cannot be sandboxed on this computer.")
         self._lacking = Label(theme, lacking, "caption", "secondary" if self._entry.get("url") else "warning", wrap=True)
-        lines.addWidget(self._lacking)
+        fill(column(self, spacing=4), fill(row(spacing=8), self._choice, (self._meaning, 1)), self._sandbox, self._lacking)
+        self._sandbox.setVisible(not self._entry.get("url"))  # nothing of it runs here
         self.show_choice(candidate)
 
     @property
@@ -161,29 +157,23 @@ class SecretRow(QWidget):
         super().__init__()
         self.key, self._on_changed, self.is_left_out = key, on_changed, False
         self._place = Label(theme, "", "caption", "secondary")
-        lines = column(self, spacing=4)
-        first = row(spacing=8)
-        first.addWidget(ElidedLabel(theme, key, "mono", mode=Qt.TextElideMode.ElideMiddle), 1)
-        first.addWidget(Icon(theme, "key", 14, "accent.text", "surface.raised"))
-        first.addWidget(self._place)
         self._switch = Switch(theme, "", on=True)
         self._switch.clicked.connect(on_changed)
-        first.addWidget(self._switch)
-        lines.addLayout(first)
+        name, sign = (
+            ElidedLabel(theme, key, "mono", mode=Qt.TextElideMode.ElideMiddle),
+            Icon(theme, "key", 14, "accent.text", "surface.raised"),
+        )
         self._field = _field(theme, tr("Value of {name}", name=key), value)
         self._field.setEchoMode(QLineEdit.EchoMode.Password)
         self._field.setPlaceholderText(tr("Paste its value"))
         self._field.textChanged.connect(self._on_typed)
-        lines.addWidget(self._field)
         self._asked = QWidget()
-        asked = row(self._asked, spacing=8)
         self._note = Label(theme, "", "caption", "error", wrap=True)
-        asked.addWidget(self._note, 1)
-        self._leave = Button(theme, "", "link", small=True)
-        self._leave.clicked.connect(self._on_leave)
-        asked.addWidget(self._leave)
+        self._leave = Button(theme, "", "link", small=True, on_click=self._on_leave)
+        fill(row(self._asked, spacing=8), (self._note, 1), self._leave)
         self._asked.hide()
-        lines.addWidget(self._asked)
+        first = fill(row(spacing=8), (name, 1), sign, self._place, self._switch)
+        fill(column(self, spacing=4), first, self._field, self._asked)
 
     @property
     def value(self) -> str:
@@ -244,7 +234,7 @@ class ServerReview(Surface):
     ) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
         self._taken, self._on_changed, self._place, self._has_name = taken, on_changed, place, has_name
-        self._candidate: Candidate | None = None
+        self.candidate: Candidate | None = None
         self._is_named = False
         self._wanted: AccessChoice | None = None  # as the user chose
         self._access: AccessField | None = None
@@ -262,11 +252,6 @@ class ServerReview(Surface):
         self._parts = column()  # are replaced when another server is shown
         self._lines.addLayout(self._parts)
         self._draw_chip()
-
-    @property
-    def candidate(self) -> Candidate | None:
-        """The server; None while it is not known."""
-        return self._candidate
 
     @property
     def name(self) -> str:
@@ -287,7 +272,7 @@ class ServerReview(Surface):
     @property
     def is_ready(self) -> bool:
         """Whether the server can be added."""
-        return self._candidate is not None and not self.complaint
+        return self.candidate is not None and not self.complaint
 
     @property
     def access(self) -> AccessChoice | None:
@@ -313,7 +298,7 @@ class ServerReview(Surface):
     def show_candidate(self, candidate: Candidate) -> None:
         """Shows a server; the name and the access that the user chose stay."""
         self._clear()
-        self._candidate = candidate
+        self.candidate = candidate
         theme = self._theme
         if not self._is_named:
             self._name.setText(candidate.name)
@@ -342,20 +327,20 @@ class ServerReview(Surface):
     def show_access(self, candidate: Candidate) -> None:
         """Shows another access of the same server, once it is known."""
         if self._access is not None and self._wanted is None:
-            self._candidate = candidate
+            self.candidate = candidate
             self._access.show_choice(candidate)
 
     def show_place(self, place: str) -> None:
         """Shows where secrets are stored."""
         self._place = place
-        if self._stored is not None and self._candidate is not None:
-            self._stored.setText(tr("{names}, kept in {place}", names=", ".join(self._candidate.secrets), place=place))
+        if self._stored is not None and self.candidate is not None:
+            self._stored.setText(tr("{names}, kept in {place}", names=", ".join(self.candidate.secrets), place=place))
         for secret in self.secrets:
             secret.show_place(place)
 
     def _clear(self) -> None:
         clear(self._parts)
-        self._candidate = self._access = self._start = self._stored = None
+        self.candidate = self._access = self._start = self._stored = None
         self.secrets = []
 
     def _add_secrets(self, candidate: Candidate) -> None:
@@ -398,11 +383,7 @@ class ServerReview(Surface):
         if first_line:
             label.setFixedHeight(first_line)
         line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop if first_line else Qt.AlignmentFlag.AlignVCenter)
-        line.addWidget(value, 0 if stretch else 1)
-        for note in notes:
-            line.addWidget(note)
-        if stretch:
-            line.addStretch(1)
+        fill(line, (value, 0 if stretch else 1), *notes, *([1] if stretch else []))
 
     def _add_line(self, margin: int, *, has_divider: bool = True) -> QHBoxLayout:
         if has_divider and (self._parts.count() or self._lines.count() > 1):
@@ -423,17 +404,13 @@ class ServerReview(Surface):
         self._on_changed()
 
     def _draw_chip(self) -> None:
-        self._chip.setVisible(self._has_name and (self._is_named or self._candidate is not None))
+        self._chip.setVisible(self._has_name and (self._is_named or self.candidate is not None))
         self._chip.set_word(self.complaint or tr("available"), "error" if self.complaint else "success")
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
     """Returns a name that is free here."""
-    number = 2
-    free = name
-    while free in taken:
-        free, number = f"{name}-{number}", number + 1
-    return free
+    return next(free for free in chain((name,), (f"{name}-{number}" for number in count(2))) if free not in taken)
 
 
 def _field(theme: Theme, name: str, text: str) -> QLineEdit:

@@ -40,7 +40,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.keyboard import replace_text, show_text
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.setting_rows import Fold
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 
 FEWEST_LINES, MOST_LINES = 2, 8
 ChooseFolder = Callable[[str, Callable[[str], None]], None]
@@ -51,6 +51,7 @@ class EntryFieldRow(QWidget):
     """A row for one field of an entry. `changed`: the user edited it; `value` has changed, unless there is a `fault`.
 
     Attributes:
+        fault: why the text is not a valid value; empty if it is.
         has_fault: whether something is wrong with the value, here or for the settings.
     """
 
@@ -62,18 +63,15 @@ class EntryFieldRow(QWidget):
         super().__init__()
         self._theme, self.field, self._choose_folder = theme, field, choose_folder
         self._was_there = self._is_showing = self.has_fault = False
-        self._own_fault = ""
+        self.fault = ""
         title = say(field.title)
-        layout = column(self, spacing=4)
-        head = row(spacing=8)
-        head.addWidget(Label(theme, title, "label", wrap=True), 1)
-        layout.addLayout(head)
+        head = fill(row(spacing=8), (Label(theme, title, "label", wrap=True), 1))
+        layout = fill(column(self, spacing=4), head)
         self.control = self._make(title, server, looks_secret, place)
         (head if field.kind == "switch" else layout).addWidget(self.control)
         if field.path in (("cwd",), ("projects",)):
-            button = Button(theme, tr("Choose…"), "link", "folder", small=True)
+            button = Button(theme, tr("Choose…"), "link", "folder", small=True, on_click=self._on_choose)
             button.setAccessibleName(tr("Choose {name}", name=title))
-            button.clicked.connect(self._on_choose)
             head.addWidget(button)
         if hint := say(field.hint):
             layout.addWidget(Label(theme, hint, "caption", "muted", wrap=True))
@@ -97,11 +95,6 @@ class EntryFieldRow(QWidget):
         return self.control.target if isinstance(self.control, SecretPairs) else self.control
 
     @property
-    def fault(self) -> str:
-        """Why the text is not a valid value; empty if it is."""
-        return self._own_fault
-
-    @property
     def value(self) -> object:
         """The user's value; None without one, so that the default applies. Only without `fault`."""
         match self.control:
@@ -123,7 +116,7 @@ class EntryFieldRow(QWidget):
         self.setVisible(is_wanted(entry, self.field))
         is_other = is_odd(entry, self.field)
         self.control.setEnabled(not is_other)
-        was_odd, self._own_fault = bool(self._own_fault), ""
+        was_odd, self.fault = bool(self.fault), ""
         self._say(tr("It is written in another way than fits here; change it in the JSON.") if is_other else "", "muted")
         if is_other:
             self._show(None)
@@ -132,9 +125,9 @@ class EntryFieldRow(QWidget):
 
     def show_fault(self, fault: str) -> None:
         """Shows below the control what is wrong with the value; empty: nothing."""
-        self.has_fault = bool(self._own_fault or fault)
+        self.has_fault = bool(self.fault or fault)
         if self.control.isEnabled():
-            self._say(self._own_fault or fault, "error")
+            self._say(self.fault or fault, "error")
 
     def _value_or_none(self) -> object:
         try:
@@ -215,10 +208,10 @@ class EntryFieldRow(QWidget):
             _fit(self.control)
         try:
             _ = self.value
-            self._own_fault = ""
+            self.fault = ""
         except ValueError:
             control = self.control
-            self._own_fault = json_fault(control.toPlainText()) if isinstance(control, CodeView) else tr("This must be a number.")
+            self.fault = json_fault(control.toPlainText()) if isinstance(control, CodeView) else tr("This must be a number.")
         self.show_fault("")
         self.changed.emit()
 
@@ -262,32 +255,23 @@ class EntryForm(QWidget):
     def __init__(self, theme: Theme, server: str, *, looks_secret: LooksSecret, choose_folder: ChooseFolder, place: SecretPlace) -> None:
         super().__init__()
         self._theme, self.place = theme, place
-        self._entry: Entry = {}
+        self.entry: Entry = {}
         self._rows = [
             EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder, place=place)
             for each in FIELDS
         ]
         self._pairs = [each.pairs for each in self._rows if each.pairs is not None]
         self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
-        layout = column(self, spacing=BETWEEN_FIELDS)
         self._advanced = Fold(theme, tr("Advanced"), spacing=BETWEEN_GROUPS)
         self._advanced.folded.connect(self._show_faults)
-        for each in self._rows[: len(BASIC)]:
-            layout.addWidget(each)
-        layout.addWidget(self._advanced)
-        for title, fields in ADVANCED.items():
-            self._advanced.body.addWidget(self._group(title, fields))
+        fill(column(self, spacing=BETWEEN_FIELDS), *self._rows[: len(BASIC)], self._advanced)
+        fill(self._advanced.body, *(self._group(*each) for each in ADVANCED.items()))
         for each in self._rows:
             each.changed.connect(partial(self._on_changed, each))
 
     @property
     def rows(self) -> Sequence[EntryFieldRow]:
         return tuple(self._rows)
-
-    @property
-    def entry(self) -> Entry:
-        """The entry with the values of the form."""
-        return self._entry
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -316,7 +300,7 @@ class EntryForm(QWidget):
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry, without `changed`."""
-        self._entry = entry
+        self.entry = entry
         for each in self._rows:
             each.set_entry(entry)
         self._draw_groups()
@@ -329,7 +313,7 @@ class EntryForm(QWidget):
     def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Shows errors at their fields."""
         for each in self._rows:
-            path = path_in(self._entry, each.field)
+            path = path_in(self.entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
             each.show_fault(problem_words.title(Problem(found.message)) if found is not None else "")
         self._show_faults()
@@ -367,15 +351,13 @@ class EntryForm(QWidget):
 
     def _group(self, title: str, fields: Sequence[EntryField]) -> QWidget:
         widget = QWidget()
-        layout = column(widget, spacing=BETWEEN_FIELDS)
-        layout.addWidget(Label(self._theme, say(title), "caption_strong", "muted"))
+        layout = fill(column(widget, spacing=BETWEEN_FIELDS), Label(self._theme, say(title), "caption_strong", "muted"))
         if title == APPROVAL:
-            access = Button(self._theme, tr("Sandbox and approval: Access"), "link", small=True)
-            access.clicked.connect(self.access_requested)
-            layout.addWidget(access)
+            layout.addWidget(
+                Button(self._theme, tr("Sandbox and approval: Access"), "link", small=True, on_click=self.access_requested.emit)
+            )
         rows = [each for each in self._rows if each.field in fields]
-        for each in rows:
-            layout.addWidget(each)
+        fill(layout, *rows)
         self._groups.append((widget, rows))
         return widget
 
@@ -383,7 +365,7 @@ class EntryForm(QWidget):
         """Hides groups without a field, and shows how many fields differ from the default."""
         for widget, rows in self._groups:
             widget.setVisible(any(not each.isHidden() for each in rows))
-        count = sum(is_changed(self._entry, each.field) for each in self._rows[len(BASIC) :])
+        count = sum(is_changed(self.entry, each.field) for each in self._rows[len(BASIC) :])
         self._advanced.set_title(tr("Advanced ({count} changed)", count=count) if count else tr("Advanced"))
 
     def _show_faults(self) -> None:
@@ -393,10 +375,10 @@ class EntryForm(QWidget):
 
     def _on_changed(self, line: EntryFieldRow) -> None:
         if not line.fault:
-            self._entry = with_value(self._entry, line.field, line.value)
+            self.entry = with_value(self.entry, line.field, line.value)
             for each in self._rows:  # what a field means may have changed with another one
                 if each is not line and not each.fault:  # what cannot be read yet stays
-                    each.set_entry(self._entry)
+                    each.set_entry(self.entry)
             self._draw_groups()
         self.changed.emit()
 
@@ -414,23 +396,16 @@ class TypedSecrets(QWidget):
     def __init__(self, theme: Theme, server: str, form: EntryForm, move: MoveSecrets, changed: Callable[[], None]) -> None:
         super().__init__()
         self._server, self._form, self._move, self._changed = server, form, move, changed
-        self._entry: Entry = {}
+        self.entry: Entry = {}
         self._moved: Mapping[str, str] = {}
         self._shown: tuple[str, ...] = ()  # values without a line of their own
         self._plain: set[str] = set()
         self._stored: Collection[str] = ()
         line = row(self, spacing=8)
         self._note = Label(theme, "", "caption", "muted", wrap=True)
-        line.addWidget(self._note, 1)
-        self._choice = Button(theme, tr("Save in plain text"), "link", small=True)
-        self._choice.clicked.connect(self._on_choice)
-        line.addWidget(self._choice)
+        self._choice = Button(theme, tr("Save in plain text"), "link", small=True, on_click=self._on_choice)
+        fill(line, (self._note, 1), self._choice)
         self.hide()
-
-    @property
-    def entry(self) -> Entry:
-        """The entry to save, with placeholders for the values that are stored as secrets."""
-        return self._entry
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -453,7 +428,7 @@ class TypedSecrets(QWidget):
         """
         form = self._form
         taken = {*self._stored, *form.secrets}
-        self._entry, self._moved = self._move(self._server, form.entry, base, plain=form.plain | self._plain, taken=taken)
+        self.entry, self._moved = self._move(self._server, form.entry, base, plain=form.plain | self._plain, taken=taken)
         form.show_moved(self._moved.values())
         lines = form.lines
         self._shown = tuple(value for value in self._moved.values() if not any(line.endswith(value) for line in lines))

@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QTextCursor, QTextFormat
-from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from tooltray.foundation.snapshots.entries import EntryError, ServerUpdatePreview
 from tooltray.ui.i18n import say, tr
@@ -18,7 +18,7 @@ from tooltray.ui.widgets.code_view import CoveredCode, DiffView, FindSpans
 from tooltray.ui.widgets.keyboard import replace_text
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.sheet import SheetFrame
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.surface import clear, column, fill
 from tooltray.ui.zoom import px
 
 LINES = 16
@@ -33,25 +33,19 @@ class EntryJson(QWidget):
     def __init__(self, theme: Theme, find_secrets: FindSpans) -> None:
         super().__init__()
         self._theme = theme
-        layout = column(self, spacing=8)
-        self._code = CoveredCode(theme, tr("The entry as JSON"), find_secrets, lines=LINES)
-        self._code.setMinimumHeight(px(160))
-        self._code.setMaximumHeight(16_777_215)
-        self._code.textChanged.connect(self._on_changed)
-        layout.addWidget(self._code, 1)
-        self._slips: QVBoxLayout = column(spacing=2)
-        layout.addLayout(self._slips)
+        self.code = CoveredCode(theme, tr("The entry as JSON"), find_secrets, lines=LINES)
+        self.code.setMinimumHeight(px(160))
+        self.code.setMaximumHeight(16_777_215)
+        self.code.textChanged.connect(self._on_changed)
+        self._slips = column(spacing=2)
+        fill(column(self, spacing=8), (self.code, 1), self._slips)
         self._is_ours = False
         self._marked: Sequence[int] = ()
         theme.changed.connect(self._mark)
 
     @property
     def text(self) -> str:
-        return self._code.toPlainText()
-
-    @property
-    def code(self) -> CoveredCode:
-        return self._code
+        return self.code.toPlainText()
 
     def sizeHint(self) -> QSize:
         return QSize(px(320), px(420))
@@ -60,13 +54,13 @@ class EntryJson(QWidget):
         """Shows another text, without `edited`; the scroll position stays where possible."""
         if text == self.text:
             return
-        bar = self._code.verticalScrollBar()
+        bar = self.code.verticalScrollBar()
         place, self._is_ours = bar.value(), True
         if self.text:
-            replace_text(self._code, text)
+            replace_text(self.code, text)
         else:
-            self._code.setPlainText(text)  # Ctrl+Z leads to the first text, not to none
-        self._code.moveCursor(QTextCursor.MoveOperation.Start)
+            self.code.setPlainText(text)  # Ctrl+Z leads to the first text, not to none
+        self.code.moveCursor(QTextCursor.MoveOperation.Start)
         bar.setValue(place)
         self._is_ours = False
 
@@ -86,11 +80,11 @@ class EntryJson(QWidget):
 
     def go_to(self, line: int) -> None:
         """Moves the cursor to a line's end, from 1."""
-        block = self._code.document().findBlockByNumber(line - 1)
+        block = self.code.document().findBlockByNumber(line - 1)
         cursor = QTextCursor(block)
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
-        self._code.setTextCursor(cursor)
-        self._code.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.code.setTextCursor(cursor)
+        self.code.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def marked_lines(self) -> Sequence[int]:
@@ -105,11 +99,11 @@ class EntryJson(QWidget):
         marks = []
         for line in self._marked:
             mark = QTextEdit.ExtraSelection()
-            mark.cursor = QTextCursor(self._code.document().findBlockByNumber(line - 1))
+            mark.cursor = QTextCursor(self.code.document().findBlockByNumber(line - 1))
             mark.format.setBackground(fill)
             mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
             marks.append(mark)
-        self._code.setExtraSelections(marks)
+        self.code.setExtraSelections(marks)
 
 
 WIDTH = 640
@@ -125,8 +119,7 @@ class SaveSheet(SheetFrame):
 
     def __init__(self, theme: Theme, name: str, preview: ServerUpdatePreview, save: Callable[[], None]) -> None:
         super().__init__(theme, tr("Changes to {name}", name=name), WIDTH)
-        self.body.addWidget(Label(theme, tr("Saved in"), "caption", "muted"))
-        self.body.addWidget(CodeLabel(theme, visible_path(preview.file), "secondary"))
+        fill(self.body, Label(theme, tr("Saved in"), "caption", "muted"), CodeLabel(theme, visible_path(preview.file), "secondary"))
         if preview.problem is not None:
             self.body.addWidget(Banner(theme, "warning", title(preview.problem), sentences(preview.problem)))
         if preview.diff:

@@ -1,15 +1,18 @@
 """The sandbox of a server: what was refused, which files and hosts it may reach, and Watch. Folded where a choice has no sandbox. Draws
 frozen snapshots."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QTimer
+from msgspec.structs import replace
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.confinement import (
     ConfinementSnapshot,
+    ConfinementSupport,
     RefusedThing,
     SeenThing,
     WatchProposal,
@@ -18,17 +21,189 @@ from tooltray.foundation.snapshots.confinement import (
     proposal_in_words,
 )
 from tooltray.foundation.snapshots.servers import ServerSnapshot
-from tooltray.ui.confinement_words import in_short, refused_details, refused_in_short, refused_title
+from tooltray.ui.confinement_words import (
+    FILES,
+    NETWORKS,
+    files_text,
+    files_title,
+    in_full,
+    in_short,
+    network_text,
+    network_title,
+    refused_details,
+    refused_in_short,
+    refused_title,
+)
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.problem_words import in_a_row
-from tooltray.ui.server_pane.choice_section import ChoiceSection
+from tooltray.ui.problem_words import in_a_row, sentences, title, whole
+from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.server_pane.server_view import AccessSection
-from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.choice import OptionList
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
+
+READ, WRITE = "read", "write"
+HEIGHT = 34  # px, of a line of a list
+
+
+class ChoiceSection(AccessSection):
+    def __init__(self, context: PageContext, name: str) -> None:
+        super().__init__(context, name)
+        self._now = ConfinementSnapshot()
+        self._is_of_host = False  # what was asked for last
+        self._support = ConfinementSupport(files=True, network=True, hosts=True)
+        self.body.addLayout(self.notes)
+        self._add_files()
+        self.body.addSpacing(px(8))
+        self._add_network()
+        self._draw()
+        self.reading(self._read_support)()
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        self._now = server.confinement or ConfinementSnapshot()
+        self._draw()
+
+    def _add_files(self) -> None:
+        theme = self._theme
+        self._files = OptionList(theme, [(each, files_title(each)) for each in FILES], name=tr("Files"), may_be_empty=False)
+        self._files.changed.connect(lambda: self._choose(replace(self._now, files=self._files.chosen[0])))
+        self._files_text = Label(theme, "", "caption", "muted", wrap=True)
+        self._folders = NamedList(theme, tr("No folders named yet."), self._on_folder_removed)
+        self._folder_buttons = QWidget()
+        self._write_button = self._folder_button(tr("Let it change a folder"), WRITE)
+        fill(row(self._folder_buttons, spacing=8), self._folder_button(tr("Let it read a folder"), READ), self._write_button, 1)
+        heading = Label(theme, tr("Files"), "strong")
+        fill(self.body, heading, self._files, self._files_text, self._folders, self._folder_buttons)
+
+    def _folder_button(self, text: str, kind: str) -> Button:
+        choose = partial(self.context.choose_folder, text, partial(self._on_folder, kind))
+        return Button(self._theme, text, icon="folder", small=True, on_click=choose)
+
+    def _add_network(self) -> None:
+        theme = self._theme
+        self._network = OptionList(theme, [(each, network_title(each)) for each in NETWORKS], name=tr("Network"), may_be_empty=False)
+        self._network.changed.connect(lambda: self._choose(replace(self._now, network=self._network.chosen[0])))
+        self._network_text = Label(theme, "", "caption", "muted", wrap=True)
+        self._hosts = NamedList(theme, tr("No hosts added: no network access."), self._on_host_removed)
+        self._host_notes, self._host_line = column(), QWidget()
+        self._host = text_line(theme, tr("Host that it may reach"), placeholder="api.example.org", font="mono")
+        self._host.returnPressed.connect(self._on_host)
+        add = Button(theme, tr("Allow"), on_click=self._on_host)
+        add.setAccessibleName(tr("Allow this host"))
+        fill(row(self._host_line, spacing=8), (self._host, 1), add)
+        heading = Label(theme, tr("Network"), "strong")
+        fill(self.body, heading, self._network, self._network_text, self._hosts, self._host_notes, self._host_line)
+
+    def _draw(self) -> None:
+        now = self._now
+        self._files.set_chosen([now.files])
+        self._files_text.setText(files_text(now.files))
+        kept = now.files != "open"
+        writes = tr("read") if now.files == "read" else tr("read and change")
+        names = [*((path, WRITE, writes) for path in now.write), *((path, READ, tr("read")) for path in now.read)]
+        self._folders.set_names(names)
+        self._folders.setVisible(kept)
+        self._folder_buttons.setVisible(kept)
+        self._write_button.setVisible(now.files == "own")
+        self._network.set_chosen([now.network])
+        self._network_text.setText(network_text(now.network))
+        self._hosts.set_names([(host, "", "") for host in now.hosts])
+        self._hosts.setVisible(now.network == "hosts")
+        self._host_line.setVisible(now.network == "hosts")
+        self._draw_notes(None)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure beside what it is about, and the choices as they are; None removes it."""
+        if problem is not None:
+            self._draw()
+        self._draw_notes(problem)
+
+    def _draw_notes(self, problem: Problem | None) -> None:
+        clear(self.notes)
+        clear(self._host_notes)
+        if problem is not None:
+            place = self._host_notes if self._is_of_host else self.notes  # above the field that it is about
+            place.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        missing = self._now.missing or (() if self._support.files else self._support.missing)
+        if missing:
+            is_less = self._now.is_in_vain or not self._support.files
+            heading = tr("This computer cannot sandbox it") if is_less else tr("What to know about it")
+            self.notes.addWidget(Banner(self._theme, "warning", heading, in_a_row(*(whole(Problem(each)) for each in missing))))
+
+    def _choose(self, wanted: ConfinementSnapshot, *, is_of_host: bool = False) -> None:
+        self._is_of_host = is_of_host
+        self.run(self._chosen(wanted, self._now))
+
+    async def _chosen(self, wanted: ConfinementSnapshot, before: ConfinementSnapshot) -> None:
+        words = in_full(await self.confine(wanted)).partition("\n")[0]
+        self.context.offer_undo(tr("{server}: {words}", server=self._name, words=words), partial(self.confine, before))
+        self._host.clear()
+
+    def _on_folder(self, kind: str, path: str) -> None:
+        others = {READ: [each for each in self._now.read if each != path], WRITE: [each for each in self._now.write if each != path]}
+        others[kind].append(path)
+        self._choose(replace(self._now, read=tuple(others[READ]), write=tuple(others[WRITE])))
+
+    def _on_folder_removed(self, path: str, kind: str) -> None:
+        left = tuple(each for each in (self._now.read if kind == READ else self._now.write) if each != path)
+        self._choose(replace(self._now, read=left) if kind == READ else replace(self._now, write=left))
+
+    def _on_host(self) -> None:
+        if host := self._host.text().strip():
+            self._choose(replace(self._now, hosts=(*(each for each in self._now.hosts if each != host), host)), is_of_host=True)
+
+    def _on_host_removed(self, host: str, _kind: str) -> None:
+        self._choose(replace(self._now, hosts=tuple(each for each in self._now.hosts if each != host)))
+
+    async def _read_support(self) -> None:
+        self._support = await self.hub.confinement.get_confinement_support()
+        self._network.set_enabled("hosts", self._support.hosts)
+        self._draw_notes(None)
+
+
+class NamedList(QWidget):
+    """A list of folders or hosts, each with a button that removes it.
+
+    Args:
+        empty: the text while there are none.
+        remove: called with the name to remove, and its kind.
+    """
+
+    def __init__(self, theme: Theme, empty: str, remove: Callable[[str, str], None]) -> None:
+        super().__init__()
+        self._theme, self._empty, self._remove = theme, empty, remove
+        self._shown: Sequence[tuple[str, str, str]] | None = None
+        box = Surface(theme)
+        self._lines = column(box, margins=(12, 2, 6, 2))
+        column(self).addWidget(box)
+
+    def set_names(self, names: Sequence[tuple[str, str, str]]) -> None:
+        """Shows other names, each with its kind and the text beside it."""
+        if names == self._shown:
+            return
+        self._shown = names
+        clear(self._lines)
+        fill(self._lines, *(self._line(*each) for each in names))
+        if not names:
+            empty = Label(self._theme, self._empty, "caption", "muted", wrap=True)
+            empty.setMinimumHeight(px(HEIGHT))
+            self._lines.addWidget(empty)
+
+    def _line(self, name: str, kind: str, words: str) -> QWidget:
+        widget = QWidget()
+        widget.setFixedHeight(px(HEIGHT))
+        line = fill(row(widget, spacing=8), (ElidedLabel(self._theme, name, "mono", mode=Qt.TextElideMode.ElideMiddle), 1))
+        if words:
+            line.addWidget(Label(self._theme, words, "caption", "muted"))
+        words = tr("Take {name} away", name=name)
+        line.addWidget(IconButton(self._theme, "x", words, small=True, on_click=partial(self._remove, name, kind)))
+        return widget
 
 
 class SandboxSection(AccessSection):
@@ -36,13 +211,11 @@ class SandboxSection(AccessSection):
         super().__init__(context, name)
         self._is_needed: bool | None = None  # by the server's settings; None: not known yet
         self._words = Label(self._theme, "", "caption", "muted", wrap=True)
-        self._fold = Button(self._theme, "", "ghost", small=True)
-        self.body.addLayout(heading(self._theme, tr("Sandbox"), self._words, self._fold))
         self._folded = QWidget()
-        self._fold.clicked.connect(lambda: self._unfold(self._folded.isHidden()))
+        self._fold = Button(self._theme, "", "ghost", small=True, on_click=lambda: self._unfold(self._folded.isHidden()))
         self._parts = column(self._folded, spacing=16)
         self._sections: list[AccessSection] = []  # built when they are first shown
-        self.body.addWidget(self._folded)
+        fill(self.body, heading(self._theme, tr("Sandbox"), self._words, self._fold), self._folded)
         self._server: ServerSnapshot | None = None
         self._unfold(False)
 
@@ -74,13 +247,10 @@ class RefusedSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         self._now = ConfinementSnapshot()
-        self.body.addWidget(Label(self._theme, tr("Refused"), "strong"))
         self._about = Label(self._theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._about)
-        self.body.addLayout(self.notes)
         box = Surface(self._theme)
         self._lines = column(box, margins=(12, 8, 10, 8), spacing=6)
-        self.body.addWidget(box)
+        fill(self.body, Label(self._theme, tr("Refused"), "strong"), self._about, self.notes, box)
         self.hide()
 
     def set_server(self, server: ServerSnapshot) -> None:
@@ -96,23 +266,17 @@ class RefusedSection(AccessSection):
         self._about.setText(
             in_a_row(words, tr("The paths are from the server's own messages: look before you allow one.") if has_paths else "")
         )
-        for thing in self._now.refused:
-            self._lines.addWidget(self._line(thing))
+        fill(self._lines, *map(self._line, self._now.refused))
 
     def _line(self, thing: RefusedThing) -> QWidget:
         widget, theme = QWidget(), self._theme
-        line = row(widget, spacing=8)
-        words = column()
+        # the whole of a name: it is what a person allows
+        what = CodeLabel(theme, thing.name) if thing.name else Label(theme, refused_title(thing), wrap=True)
+        details = Label(theme, refused_details(thing, datetime.now()), "caption", "muted", wrap=True)
+        line = fill(row(widget, spacing=8), (fill(column(), what, details), 1))
         if thing.name:
-            words.addWidget(CodeLabel(theme, thing.name))  # the whole of it: it is what a person allows
-        else:
-            words.addWidget(Label(theme, refused_title(thing), wrap=True))
-        words.addWidget(Label(theme, refused_details(thing, datetime.now()), "caption", "muted", wrap=True))
-        line.addLayout(words, 1)
-        if thing.name:
-            allow = Button(theme, tr("Allow for this server"), small=True)
+            allow = Button(theme, tr("Allow for this server"), small=True, on_click=lambda: self._on_allow(thing))
             allow.setAccessibleName(tr("Allow {thing} for {server}", thing=thing.name, server=self._name))
-            allow.clicked.connect(lambda: self._on_allow(thing))
             line.addWidget(allow)
         return widget
 
@@ -133,43 +297,23 @@ class WatchSection(AccessSection):
         self._look = self.reading(self._read)
         self._clock = QTimer(self, interval=LOOK_MS)
         self._clock.timeout.connect(self._on_tick)
-        self.body.addWidget(Label(self._theme, tr("Watch"), "strong"))
         words = tr(
             "Runs the server without a sandbox for five minutes, records the files and hosts it uses, and "
             "proposes settings. Use its tools meanwhile."
         )
-        self.body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
-        self.body.addLayout(self.notes)
-        self._add_buttons()
-        self._box = Surface(self._theme)
-        self._lines = column(self._box, margins=(12, 8, 12, 10), spacing=4)
-        self.body.addWidget(self._box)
-        self._add_use()
-        self._draw()
-        self._look()
-
-    def _add_buttons(self) -> None:
-        line = row(spacing=8)
         self._start = Button(self._theme, tr("Watch for 5 minutes"), small=True)
         self._start.clicked.connect(lambda: self.run(self._watch(), button=self._start))
         self._stop = Button(self._theme, tr("Stop watching"), small=True)
         self._stop.clicked.connect(lambda: self.run(self._stop_watching(), button=self._stop))
-        for button in (self._start, self._stop):
-            line.addWidget(button)
-        line.addStretch(1)
-        self.body.addLayout(line)
         self._state = Label(self._theme, "", "caption", "muted", wrap=True, tabular=True)
-        self.body.addWidget(self._state)
-
-    def _add_use(self) -> None:
-        """Adds the button that uses the proposed profile."""
-        line = row()
-        self._use = Button(self._theme, tr("Use this profile"), small=True)
+        self._box = Surface(self._theme)
+        self._lines = column(self._box, margins=(12, 8, 12, 10), spacing=4)
+        self._use = Button(self._theme, tr("Use this profile"), small=True, on_click=self._on_use)
         self._use.setAccessibleName(tr("Use the profile proposed for {server}", server=self._name))
-        self._use.clicked.connect(self._on_use)
-        line.addWidget(self._use)
-        line.addStretch(1)
-        self.body.addLayout(line)
+        fill(self.body, Label(self._theme, tr("Watch"), "strong"), Label(self._theme, words, "caption", "muted", wrap=True), self.notes)
+        fill(self.body, fill(row(spacing=8), self._start, self._stop, 1), self._state, self._box, fill(row(), self._use, 1))
+        self._draw()
+        self._look()
 
     def _on_tick(self) -> None:
         if self.isVisible():
@@ -223,9 +367,8 @@ class WatchSection(AccessSection):
         return tr("Running without a sandbox: {time} left", time=f"{minutes}:{seconds:02}") + " · " + seen
 
     def _draw_proposal(self, proposal: WatchProposal) -> None:
-        self._lines.addWidget(Label(self._theme, tr("Proposed"), "caption_strong"))
-        for words in proposal_in_words(proposal):
-            self._lines.addWidget(Label(self._theme, say(words), wrap=True))
+        proposed = [Label(self._theme, say(words), wrap=True) for words in proposal_in_words(proposal)]
+        fill(self._lines, Label(self._theme, tr("Proposed"), "caption_strong"), *proposed)
         self._draw_things(tr("What it did that this profile refuses"), proposal.refused, proposal.refused_count)
 
     def _draw_things(self, heading: str, things: Sequence[SeenThing], count: int) -> None:

@@ -18,7 +18,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import go_to, replace_text
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)
@@ -49,36 +49,22 @@ class PairRow(QWidget):
         self._stored: bool | None = None  # whether it is stored; None: not known
         self._is_moved = False  # the value looks like a secret that was typed, and is stored as one by default
         self._is_plain = False  # the user chose to save it in plain text
-        outer = column(self, spacing=2)
-        line = row(spacing=6)
-        outer.addLayout(line)
-        self._name = self._field(name)
-        self._name.setPlaceholderText(tr("NAME"))
-        self._name.textChanged.connect(self._on_name)
-        line.addWidget(self._name, NAME_SHARE)
+        self.name_field = self._field(name)
+        self.name_field.setPlaceholderText(tr("NAME"))
+        self.name_field.textChanged.connect(self._on_name)
         self._value = self._field(value)
         self._value.textEdited.connect(self._on_typed)
         self._value.installEventFilter(self)
-        line.addWidget(self._value, VALUE_SHARE)
-        self._show = Button(theme, tr("Show"), "ghost", small=True)
-        self._show.clicked.connect(self._on_show)
-        line.addWidget(self._show)
-        self._keep = IconButton(theme, "key", "", small=True)
-        self._keep.clicked.connect(lambda: self._pairs.move_to_secrets(self))
+        self._show = Button(theme, tr("Show"), "ghost", small=True, on_click=self._on_show)
+        self._keep = IconButton(theme, "key", "", small=True, on_click=lambda: self._pairs.move_to_secrets(self))
         policy = self._keep.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # all lines have their fields below each other
         self._keep.setSizePolicy(policy)
-        line.addWidget(self._keep)
-        self._remove = IconButton(theme, "x", "", small=True)
-        self._remove.clicked.connect(lambda: self._pairs.remove(self))
-        line.addWidget(self._remove)
-        below = row(spacing=8)
+        self._remove = IconButton(theme, "x", "", small=True, on_click=lambda: self._pairs.remove(self))
         self._note = Label(theme, "", "caption", "muted", wrap=True)
-        below.addWidget(self._note, 1)
-        self._choice = Button(theme, "", "link", small=True)
-        self._choice.clicked.connect(self._on_choice)
-        below.addWidget(self._choice)
-        outer.addLayout(below)
+        self._choice = Button(theme, "", "link", small=True, on_click=self._on_choice)
+        line = fill(row(spacing=6), (self.name_field, NAME_SHARE), (self._value, VALUE_SHARE), self._show, self._keep, self._remove)
+        fill(column(self, spacing=2), line, fill(row(spacing=8), (self._note, 1), self._choice))
         self._draw()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -89,7 +75,7 @@ class PairRow(QWidget):
 
     @property
     def name(self) -> str:
-        return self._name.text().strip()
+        return self.name_field.text().strip()
 
     @property
     def value(self) -> str:
@@ -171,16 +157,11 @@ class PairRow(QWidget):
     @property
     def name_width(self) -> int:
         """The width in px at which the name is not cut."""
-        return self._name.fontMetrics().horizontalAdvance(self._name.text()) + px(NAME_CHROME)
+        return self.name_field.fontMetrics().horizontalAdvance(self.name_field.text()) + px(NAME_CHROME)
 
     def set_name_width(self, width: int) -> None:
-        self._name.setMinimumWidth(width)
-        self._name.setToolTip(plain_tip(self.name) if width < self.name_width else "")
-
-    @property
-    def target(self) -> QWidget:
-        """The widget for the keyboard."""
-        return self._name
+        self.name_field.setMinimumWidth(width)
+        self.name_field.setToolTip(plain_tip(self.name) if width < self.name_width else "")
 
     def focus_secret(self) -> None:
         """Moves the focus to the value of the secret."""
@@ -199,7 +180,7 @@ class PairRow(QWidget):
         is_plain = not self.is_kept and (self._is_moved or self._is_plain or self._looks_secret(self.name, self._value.text()))
         is_secret = self.is_kept or is_plain
         is_shown = self._is_typed and self._show.text() == tr("Hide")
-        self._name.setAccessibleName(tr("Name of {name}", name=name))
+        self.name_field.setAccessibleName(tr("Name of {name}", name=name))
         self._value.setAccessibleName(tr("Value of {name}", name=name))
         self._value.setReadOnly(self.is_kept and not self._is_replacing)
         self._value.setEchoMode(QLineEdit.EchoMode.Password if is_secret and not is_shown else QLineEdit.EchoMode.Normal)
@@ -281,13 +262,10 @@ class SecretPairs(QWidget):
         self._theme, self._server, self._looks_secret, self.place = theme, server, looks_secret, place
         self._stored: Collection[str] | None = None
         self._rows: list[PairRow] = []
-        layout = column(self, spacing=6)
         self._lines = column(spacing=6)
-        layout.addLayout(self._lines)
-        self._add = Button(theme, tr("Add one"), "link", "plus", small=True)
+        self._add = Button(theme, tr("Add one"), "link", "plus", small=True, on_click=self._on_add)
         self._add.setAccessibleName(tr("Add to {name}", name=name))
-        self._add.clicked.connect(self._on_add)
-        layout.addWidget(self._add)
+        fill(column(self, spacing=6), self._lines, self._add)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -329,7 +307,7 @@ class SecretPairs(QWidget):
         names = [each.name for each in self._rows]
         twice = (each for each in self._rows if each.name and names.count(each.name) > 1)
         line = next(chain(twice, self._rows), None)
-        return line.target if line is not None else self._add
+        return line.name_field if line is not None else self._add
 
     def missing(self, before: Mapping[str, str]) -> PairRow | None:
         """Returns the first secret that was left empty.
@@ -398,7 +376,7 @@ class SecretPairs(QWidget):
         line.deleteLater()
 
     def _on_add(self) -> None:
-        self._append("", "").target.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._append("", "").name_field.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 def _is_typing(event: QKeyEvent) -> bool:

@@ -31,7 +31,7 @@ from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 OVERVIEW, TOOLS, ACCESS, LOG, SETTINGS = "overview", "tools", "access", "log", "settings"
@@ -54,28 +54,17 @@ class ServerDetails(QFrame):
         self._tabs = [tab for tab in TITLES if tab != ACCESS or server.access is not None]  # no file has an entry of it
         self._actions = ServerButtons(context.theme, self, server=server, wishes=context.wishes)
         self._views: dict[str, QWidget] = {}
-        self._tab = ""
+        self.tab = ""
         self._is_wide = self._was_wide = False  # now, and before the form was opened
-        outer = column(self)
-        outer.addLayout(self._title())
         self._row = FilterTabs(context.theme, [say(TITLES[tab]) for tab in self._tabs], name=self.accessibleName(), have_counts=False)
         self._row.chosen.connect(lambda index: self._open(self._tabs[index]))
-        below = row(margins=(MARGIN - TEXT_INSET, 0, MARGIN, 8))
-        below.addWidget(self._row)
-        below.addStretch(1)
-        outer.addLayout(below)
         self._stack = QStackedWidget()
-        outer.addWidget(self._stack, 1)
+        fill(column(self), self._title(), fill(row(margins=(MARGIN - TEXT_INSET, 0, MARGIN, 8)), self._row, 1), (self._stack, 1))
         self._open(OVERVIEW)
 
     @property
     def server(self) -> ServerSnapshot:
         return self._state.server
-
-    @property
-    def tab(self) -> str:
-        """The name of the open tab; SETTINGS while the form is open."""
-        return self._tab
 
     def view(self, tab: str) -> QWidget | None:
         """Returns the widget of a tab; None if it was not shown yet."""
@@ -91,7 +80,7 @@ class ServerDetails(QFrame):
 
     def leave_form(self) -> None:
         """Shows the tabs again; what the user has typed stays in the form."""
-        if self._tab == SETTINGS:
+        if self.tab == SETTINGS:
             self._open(self._tabs[self._row.current])
 
     @property
@@ -106,7 +95,7 @@ class ServerDetails(QFrame):
 
     def restore(self, text: str) -> None:
         """Shows what was `unsaved`, in the form if it is open."""
-        if self._form is not None and self._tab == SETTINGS:
+        if self._form is not None and self.tab == SETTINGS:
             self._form.restore(text)
 
     def set_gone(self) -> None:
@@ -116,7 +105,7 @@ class ServerDetails(QFrame):
 
     def take_keyboard(self) -> None:
         """Moves the focus to the open tab, or to the way back from the form."""
-        if self._tab == SETTINGS:
+        if self.tab == SETTINGS:
             self._back.setFocus()
         else:
             self._row.focus_current()
@@ -154,7 +143,7 @@ class ServerDetails(QFrame):
         self._draw()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._tab == SETTINGS:
+        if event.key() == Qt.Key.Key_Escape and self.tab == SETTINGS:
             self._on_back()
         else:
             super().keyPressEvent(event)
@@ -166,44 +155,35 @@ class ServerDetails(QFrame):
     def _title(self) -> QHBoxLayout:
         theme, name = self._theme, self.server.name
         line = row(margins=(MARGIN, 10, 12, 6), spacing=4)
-        self._back = Button(theme, tr("Back"), icon="chevron-left", small=True)
+        self._back = Button(theme, tr("Back"), icon="chevron-left", small=True, on_click=self._on_back)
         self._back.setToolTip(QKeySequence(Qt.Key.Key_Escape).toString(QKeySequence.SequenceFormat.NativeText))
-        self._back.clicked.connect(self._on_back)
-        line.addWidget(self._back)
         self._gap = QWidget()
         self._gap.setFixedWidth(px(8))
-        line.addWidget(self._gap)
         self._name = ElidedLabel(theme, name, "heading", mode=Qt.TextElideMode.ElideMiddle)
-        line.addWidget(self._name, 1)
         self._badge = StateBadge(theme, server_look(self.server))
-        line.addWidget(self._badge)
+        fill(line, self._back, self._gap, (self._name, 1), self._badge)
         line.addSpacing(px(8))
-        self._edit = Button(theme, tr("Edit"), icon="edit", small=True)
+        self._edit = Button(theme, tr("Edit"), icon="edit", small=True, on_click=self._on_edit)
         self._edit.setAccessibleName(tr("Edit {name}", name=name))
-        self._edit.clicked.connect(self._on_edit)
-        line.addWidget(self._edit)
         self._menu_button = IconButton(theme, "more", tr("More for {name}", name=name), small=True)
         self._menu_button.clicked.connect(lambda: self._actions.open_menu(self._menu_button))
-        line.addWidget(self._menu_button)
         self._widen = IconButton(theme, "widen", tr("Use the whole page"), small=True)
         self._widen.clicked.connect(lambda: self.wide_requested.emit(not self._is_wide))
-        line.addWidget(self._widen)
-        close = IconButton(theme, "x", tr("Close details"), small=True)
-        close.clicked.connect(self.close_requested)
-        line.addWidget(close)
+        close = IconButton(theme, "x", tr("Close details"), small=True, on_click=self.close_requested.emit)
+        fill(line, self._edit, self._menu_button, self._widen, close)
         return line
 
     def _draw(self) -> None:
-        is_form = self._tab == SETTINGS
+        is_form = self.tab == SETTINGS
         for widget in (self._back, self._gap):
             widget.setVisible(is_form)
         self._row.setVisible(not is_form)
         self._edit.setVisible(not is_form and self._can_edit)
         self._edit.setText(tr("Unsaved changes") if self.unsaved else tr("Edit"))
-        self._badge.setVisible(self._tab != OVERVIEW and self._is_wide)  # the overview and the list have it, too
+        self._badge.setVisible(self.tab != OVERVIEW and self._is_wide)  # the overview and the list have it, too
 
     def _open(self, name: str) -> None:
-        was_form, self._tab = self._tab == SETTINGS, name
+        was_form, self.tab = self.tab == SETTINGS, name
         if name not in self._views:
             view = self._views[name] = self._made(name)
             self._stack.addWidget(view)

@@ -1,6 +1,7 @@
 """The user's actions on one server: its menu, and the slots of the buttons of its card and its details."""
 
 from functools import partial
+from typing import cast
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QWidget
@@ -33,54 +34,44 @@ class ServerMenu(QMenu):
             shown.triggered.connect(partial(action.wish, wishes, server))
 
 
+WISHES = {
+    Action.START: "start",
+    Action.RETRY: "restart",
+    Action.CANCEL: "stop",
+    Action.SIGN_IN: "sign_in",
+    Action.CANCEL_SIGN_IN: "sign_in_cancel",
+    Action.TRUST: "trust",
+    Action.CHOOSE_FOLDER: "folder",
+}
+"""The signals of ServerWishes that carry out the actions, without their ending; the view handles the actions that only it can."""
+
+
 class ServerButtons(QObject):
     """What the buttons of a card or a pane do for its server; the view that owns it keeps `server` up to date."""
 
     def __init__(self, theme: Theme, view: QWidget, *, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(view)
-        self._theme, self._view, self._wishes = theme, view, wishes
+        self._theme, self._wishes = theme, wishes
         self.server = server
 
     def perform(self, action: Action) -> None:
-        """Carries out a button's action; the view handles the actions that only it can."""
-        wishes = self._wishes
-        wanted = {
-            Action.START: wishes.start_requested,
-            Action.RETRY: wishes.restart_requested,
-            Action.CANCEL: wishes.stop_requested,
-            Action.SIGN_IN: wishes.sign_in_requested,
-            Action.CANCEL_SIGN_IN: wishes.sign_in_cancel_requested,
-            Action.TRUST: wishes.trust_requested,
-            Action.CHOOSE_FOLDER: wishes.folder_requested,
-        }
+        """Carries out a button's action."""
         if action is Action.SECRET:
-            wishes.secret_requested.emit(self.server.name, missing_secret(self.server.problem))
-        if action is Action.UNLOCK:
-            wishes.unlock_requested.emit()
-        if action in wanted:
-            wanted[action].emit(self.server.name)
+            self._wishes.secret_requested.emit(self.server.name, missing_secret(self.server.problem))
+        elif action is Action.UNLOCK:
+            self._wishes.unlock_requested.emit()
+        elif action in WISHES:
+            self.request(WISHES[action])
+
+    def request(self, wish: str) -> None:
+        """Emits a signal of ServerWishes with the server's name; `wish`: the signal's name without its ending."""
+        getattr(self._wishes, f"{wish}_requested").emit(self.server.name)
 
     def open(self) -> None:
         """Opens the details of the server."""
         self._wishes.place_requested.emit(OpenServer(self.server.name))
 
-    def stop(self) -> None:
-        self._wishes.stop_requested.emit(self.server.name)
-
-    def sign_in(self) -> None:
-        """Requests a sign-in, or shows the page of one that was started again."""
-        self._wishes.sign_in_requested.emit(self.server.name)
-
-    def copy_sign_in_address(self) -> None:
-        self._wishes.sign_in_address_requested.emit(self.server.name)
-
-    def start_anyway(self) -> None:
-        self._wishes.start_anyway_requested.emit(self.server.name)
-
-    def show_why(self) -> None:
-        self._wishes.diagnosis_requested.emit(self.server.name)
-
     def open_menu(self, button: QWidget, *, is_short: bool = False) -> None:
         """Opens the menu, or the short one, below a button."""
-        menu = ServerMenu(self._theme, self.server, self._wishes, self._view, is_short=is_short)
+        menu = ServerMenu(self._theme, self.server, self._wishes, cast(QWidget, self.parent()), is_short=is_short)
         popup_below(menu, button)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
@@ -45,7 +46,7 @@ from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 MOST = 5
@@ -63,20 +64,17 @@ class LastCalls(QWidget, View):
         self._rows: Sequence[ActivityRow] | None = None
         layout = column(self, spacing=4)
         head = row(spacing=8)
-        head.addWidget(Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1)
-        self._all = Button(self._theme, tr("All calls"), "link", small=True)
+        go_all = partial(context.go, CallsWhere(ActivityFilter(servers=(server,))))
+        self._all = Button(self._theme, tr("All calls"), "link", small=True, on_click=go_all)
         self._all.setAccessibleName(tr("All calls of {name}", name=server))
-        self._all.clicked.connect(self._on_all)
-        head.addWidget(self._all)
-        layout.addLayout(head)
+        fill(head, (Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1), self._all)
         self._note = Label(self._theme, "", "caption", "muted")
-        layout.addWidget(self._note)
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(px(12))
         self._grid.setVerticalSpacing(px(4))
         self._grid.setColumnStretch(2, 1)
-        layout.addLayout(self._grid)
+        fill(layout, head, self._note, self._grid)
         self.refresh = self.reading(self._read)
         self._soon = QTimer(self, singleShot=True, interval=EVERY_MS)
         self._soon.timeout.connect(self._refresh_if_visible)
@@ -131,9 +129,6 @@ class LastCalls(QWidget, View):
         if self.isVisible():
             self.refresh()
 
-    def _on_all(self) -> None:
-        self.context.go(CallsWhere(ActivityFilter(servers=(self._server,))))
-
 
 FACT_COLUMN, ORIGIN_HEIGHT = 140, 28  # px
 BETWEEN_PARTS = 14
@@ -151,42 +146,28 @@ class ServerOverview(ServerView):
         self._clock.timeout.connect(self._on_tick)
         area, content = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
-        state = row(spacing=10)
         self._badge = StateBadge(theme, server_look(server))
-        state.addWidget(self._badge)
         self._lazy = Chip(theme, tr("Compact tool listing"), "accent")
         self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
-        state.addWidget(self._lazy)
         self._label = Chip(theme)
-        state.addWidget(self._label)
-        state.addStretch(1)
-        body.addLayout(state)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
-        body.addWidget(self._headline)
-        body.addWidget(self._detail)
-        body.addWidget(self._buttons())
+        fill(body, fill(row(spacing=10), self._badge, self._lazy, self._label, 1), self._headline, self._detail, self._buttons())
         body.addSpacing(px(BETWEEN_PARTS) - px(6))
         self._copies = ProjectCopies(theme, wishes)
-        body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
-        body.addWidget(self._count)
-        body.addWidget(self._access_line(wishes))
+        fill(body, self._copies, self._count, self._access_line(wishes))
         body.addSpacing(px(BETWEEN_PARTS))
         if calls is not None:
             body.addWidget(calls)
             body.addSpacing(px(BETWEEN_PARTS))
         fold = Fold(theme, tr("Details"))
         self._reached = CodeLabel(theme, "", "secondary")
-        fold.body.addWidget(self._reached)
-        fold.body.addWidget(self._origin_line(wishes))
         self._saved = Label(theme, "", "caption", "muted", wrap=True)
-        fold.body.addWidget(self._saved)
         self._facts = column(spacing=8)
-        fold.body.addLayout(self._facts)
-        body.addWidget(fold)
+        fill(fold.body, self._reached, self._origin_line(wishes), self._saved, self._facts)
         self._told: list[tuple[str, str]] = []
-        body.addStretch(1)
+        fill(body, fold, 1)
         area.setWidget(content)
         column(self).addWidget(area)
         self._draw()
@@ -198,13 +179,11 @@ class ServerOverview(ServerView):
     def _access_line(self, wishes: ServerWishes) -> QWidget:
         """Returns what the server may do, with the way to where that is chosen."""
         name, self._access = self._state.server.name, QWidget()
-        line = row(self._access, spacing=8)
         self._may = Label(self._theme, "", "body", wrap=True)
-        line.addWidget(self._may, 1)
         change = Button(self._theme, tr("Change…"), "link", small=True)
         change.setAccessibleName(tr("Change what {name} may do", name=name))
         change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(name, "access")))
-        line.addWidget(change)
+        fill(row(self._access, spacing=8), (self._may, 1), change)
         return self._access
 
     def _origin_line(self, wishes: ServerWishes) -> QWidget:
@@ -213,39 +192,27 @@ class ServerOverview(ServerView):
         widget.setFixedHeight(px(ORIGIN_HEIGHT))
         if server.is_builtin:  # what it says of itself says that already
             widget.hide()
-        line = row(widget, spacing=2)
         self._origin = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
-        line.addWidget(self._origin, 1)
+        actions = self._actions  # not self: a slot that holds its own view keeps it
+        file, folder = tr("Open the file of {name}", name=server.name), tr("Open the folder of the file of {name}", name=server.name)
         self._file_buttons = (
-            IconButton(theme, "external", tr("Open the file of {name}", name=server.name), small=True),
-            IconButton(theme, "folder", tr("Open the folder of the file of {name}", name=server.name), small=True),
+            IconButton(theme, "external", file, small=True, on_click=lambda: wishes.file_requested.emit(actions.server.file)),
+            IconButton(theme, "folder", folder, small=True, on_click=lambda: wishes.file_place_requested.emit(actions.server.file)),
         )
-        self._wishes = wishes
-        for button, slot in zip(self._file_buttons, (self._on_file, self._on_place), strict=True):
-            button.clicked.connect(slot)
-            line.addWidget(button)
+        fill(row(widget, spacing=2), (self._origin, 1), *self._file_buttons)
         return widget
 
     def _buttons(self) -> QWidget:
-        theme, name, actions = self._theme, self._state.server.name, self._actions
-        self._button = Button(theme, "")
-        self._why = Button(theme, tr("Why?"))
+        theme, name, ask = self._theme, self._state.server.name, self._actions.request
+        again, copy = tr("Open the sign-in page of {name} again", name=name), tr("Copy the sign-in address of {name}", name=name)
+        self._button = Button(theme, "", on_click=self._on_button)
+        self._why = Button(theme, tr("Why?"), on_click=partial(ask, "diagnosis"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
-        self._anyway = IconButton(theme, "play", tr("Start {name} anyway", name=name))
-        self._again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name))
-        self._copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name))
+        self._anyway = IconButton(theme, "play", tr("Start {name} anyway", name=name), on_click=partial(ask, "start_anyway"))
+        self._again = IconButton(theme, "external", again, on_click=partial(ask, "sign_in"))
+        self._copy = IconButton(theme, "copy", copy, on_click=partial(ask, "sign_in_address"))
         self._button_row = QWidget()
-        line = row(self._button_row, margins=(0, 6, 0, 0))
-        for button, slot in (
-            (self._button, self._on_button),
-            (self._why, actions.show_why),
-            (self._anyway, actions.start_anyway),
-            (self._again, actions.sign_in),
-            (self._copy, actions.copy_sign_in_address),
-        ):
-            button.clicked.connect(slot)
-            line.addWidget(button)
-        line.addStretch(1)
+        fill(row(self._button_row, margins=(0, 6, 0, 0)), self._button, self._why, self._anyway, self._again, self._copy, 1)
         return self._button_row
 
     def _on_tick(self) -> None:
@@ -303,16 +270,10 @@ class ServerOverview(ServerView):
             line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
             self._facts.addWidget(fact)
 
-    def _on_file(self) -> None:
-        self._wishes.file_requested.emit(self._state.server.file)
-
-    def _on_place(self) -> None:
-        self._wishes.file_place_requested.emit(self._state.server.file)
-
     def _on_button(self) -> None:
         action = own_action(self._state.server)
         if action is Action.EXPAND:  # the details are open; what is left to do is to stop it
-            self._actions.stop()
+            self._actions.request("stop")
         else:
             self._actions.perform(action)
 
@@ -326,11 +287,9 @@ class ProjectCopies(QWidget):
         self._copies: Sequence[ProjectCopySnapshot] | None = None
         layout = column(self, spacing=4)
         head = row(spacing=8)
-        head.addWidget(Label(theme, tr("Runs for"), "caption_strong", "muted"), 1)
-        reset = Button(theme, tr("Reset projects"), "link", small=True)
+        reset = Button(theme, tr("Reset projects"), "link", small=True, on_click=wishes.projects_reset_requested.emit)
         reset.setToolTip(tr("Stops every server that runs for a project; they wait again"))
-        reset.clicked.connect(wishes.projects_reset_requested)
-        head.addWidget(reset)
+        fill(head, (Label(theme, tr("Runs for"), "caption_strong", "muted"), 1), reset)
         layout.addLayout(head)
         self._lines = column()
         layout.addLayout(self._lines)
@@ -358,9 +317,8 @@ class ProjectCopies(QWidget):
         below = row(margins=(24, 0, 0, 0), spacing=8)
         path = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         path.set_text(copy.path, copy.target)
-        below.addWidget(path, 1)
         clients = many(copy.session_count, "1 AI client", "{count} AI clients") if copy.session_count else tr("No AI client")
-        below.addWidget(Label(self._theme, clients, "caption", "muted", tabular=True))
+        fill(below, (path, 1), Label(self._theme, clients, "caption", "muted", tabular=True))
         lines.addLayout(below)
         if copy.problem is not None:
             fault = Label(self._theme, whole(copy.problem), "caption", "error", wrap=True)

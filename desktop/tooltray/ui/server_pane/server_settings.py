@@ -37,7 +37,7 @@ from tooltray.ui.widgets.keyboard import go_to
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 BESIDE_GAP = 12  # px between the form's scroll bar and the JSON
@@ -61,40 +61,29 @@ class ServerSettings(ServerView, View):
         self._wanted_secret = ""
         self._read, self._read_names = self.reading(self._read_entry), self.reading(self._read_secret_names)
         find = plain_secrets(context.local.find_secrets)
-        self._form = EntryForm(
+        self.form = EntryForm(
             theme,
             name,
             looks_secret=lambda key, value: bool(find(json.dumps({key: value}))),
             choose_folder=context.choose_folder,
             place=lambda: secret_place(self.hub.secret_backend),
         )
-        self._form.setEnabled(False)  # what is typed before the entry is there would be lost
-        self._form.changed.connect(self._on_form)
-        self._form.access_requested.connect(partial(context.go, OpenServer(name, "access")))
-        self._typed = TypedSecrets(theme, name, self._form, context.local.move_secrets, self._on_form)
-        self._json = EntryJson(theme, find)
-        self._json.edited.connect(self._on_text)
-        self._panel = TestPanel(context, cancelled=lambda: self._test.setFocus(Qt.FocusReason.OtherFocusReason), step=self._on_step)
+        self.form.setEnabled(False)  # what is typed before the entry is there would be lost
+        self.form.changed.connect(self._on_form)
+        self.form.access_requested.connect(partial(context.go, OpenServer(name, "access")))
+        self._typed = TypedSecrets(theme, name, self.form, context.local.move_secrets, self._on_form)
+        self.json = EntryJson(theme, find)
+        self.json.edited.connect(self._on_text)
+        self.test_panel = TestPanel(context, cancelled=lambda: self._test.setFocus(Qt.FocusReason.OtherFocusReason), step=self._on_step)
         self._check = QTimer(self, singleShot=True, interval=CHECKED_AFTER_MS)
         self._check.timeout.connect(self._read_text)
-        outer = column(self)
         self._news = column(margins=(MARGIN, 0, MARGIN, 8), spacing=8)
-        outer.addLayout(self._news)
         self._ways = FilterTabs(theme, [tr("Form"), "JSON"], name=tr("How it is edited"), have_counts=False)
         self._ways.chosen.connect(self._arrange)
-        ways = row(margins=(MARGIN - 11, 0, MARGIN, 8))
-        ways.addWidget(self._ways)
-        ways.addStretch(1)
         self._way_area = QWidget()
-        self._way_area.setLayout(ways)
-        outer.addWidget(self._way_area)
-        outer.addLayout(self._both(), 1)
-        below = column(margins=(MARGIN, 0, MARGIN, 10))
-        below.addWidget(self._typed)
-        below.addWidget(self._panel)
-        outer.addLayout(below)
-        outer.addWidget(divider())
-        outer.addLayout(self._foot())
+        fill(row(self._way_area, margins=(MARGIN - 11, 0, MARGIN, 8)), self._ways, 1)
+        below = fill(column(margins=(MARGIN, 0, MARGIN, 10)), self._typed, self.test_panel)
+        fill(column(self), self._news, self._way_area, (self._both(), 1), below, divider(), self._foot())
         for keys, act in (("Ctrl+S", self._on_save), ("Ctrl+Return", self._on_save_and_connect), ("Ctrl+Enter", self._on_save_and_connect)):
             shortcut = QShortcut(QKeySequence(keys), self, act)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -103,35 +92,23 @@ class ServerSettings(ServerView, View):
         self._read()
 
     @property
-    def form(self) -> EntryForm:
-        return self._form
-
-    @property
-    def json(self) -> EntryJson:
-        return self._json
-
-    @property
-    def test_panel(self) -> TestPanel:
-        return self._panel
-
-    @property
     def unsaved(self) -> str:
-        return self._json.text if self._has_changes else ""
+        return self.json.text if self._has_changes else ""
 
     @property
     def is_edited(self) -> bool:
         """Whether there is unsaved input; invalid values are no changes of the entry yet."""
-        return self._has_changes or (self._base is not None and not self._form.is_complete)
+        return self._has_changes or (self._base is not None and not self.form.is_complete)
 
     @property
     def _has_changes(self) -> bool:
         if self._base is None:
             return False
-        return not self._is_json or not same_entry(self._form.entry, self._base) or bool(self._form.secrets)
+        return not self._is_json or not same_entry(self.form.entry, self._base) or bool(self.form.secrets)
 
     @property
     def can_save(self) -> bool:
-        is_right = self._is_json and not self._slips and self._form.is_complete
+        is_right = self._is_json and not self._slips and self.form.is_complete
         return self.is_edited and is_right and not self._is_saving and not self._is_served
 
     @property
@@ -151,20 +128,19 @@ class ServerSettings(ServerView, View):
 
     def set_gone(self) -> None:
         self._is_gone = True
-        add = Button(self._theme, tr("Add it again"), small=True)
-        add.clicked.connect(self._on_add_again)
+        add = Button(self._theme, tr("Add it again"), small=True, on_click=self._on_add_again)
         text = tr("What you have typed is still here.")
         self._tell(Banner(self._theme, "warning", tr("{name} was removed meanwhile", name=self._name), text, add))
         self._draw()
 
     def restore(self, text: str) -> None:
         """Shows the user's input that was not saved."""
-        self._json.set_text(text)
+        self.json.set_text(text)
         self._read_text()
 
     def ask_secret(self, name: str) -> None:
         """Moves the focus to the value of a secret that the entry names, as soon as it is shown."""
-        self._wanted_secret = "" if self._form.focus_secret(name) else name
+        self._wanted_secret = "" if self.form.focus_secret(name) else name
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -172,8 +148,8 @@ class ServerSettings(ServerView, View):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        if self._panel.is_running:  # nobody waits for it any more
-            self._panel.end()
+        if self.test_panel.is_running:  # nobody waits for it any more
+            self.test_panel.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if is_enter(event) and isinstance(self.focusWidget(), QLineEdit):
@@ -184,44 +160,27 @@ class ServerSettings(ServerView, View):
     # building
 
     def _both(self) -> QHBoxLayout:
-        line = row(spacing=0)
         area, content = PageScroll(tr("Settings of {name}", name=self._name), margin=MARGIN), QWidget()
-        body = column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10)
         self._waits = Label(self._theme, tr("The form waits until the JSON can be read."), "caption", "warning", wrap=True)
         self._waits.hide()
-        body.addWidget(self._waits)
-        body.addWidget(self._form)
-        body.addStretch(1)
+        fill(column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10), self._waits, self.form, 1)
         area.setWidget(content)
         self._area = area
-        beside = column(margins=(0, 4, MARGIN, 12))
-        beside.addWidget(self._json)
         self._beside = QWidget()
-        self._beside.setLayout(beside)
-        self._beside_layout = beside
-        line.addWidget(area, 1)
-        line.addWidget(self._beside, 1)
-        return line
+        self._beside_layout = fill(column(self._beside, margins=(0, 4, MARGIN, 12)), self.json)
+        return fill(row(spacing=0), (area, 1), (self._beside, 1))
 
     def _foot(self) -> QHBoxLayout:
-        line = row(margins=(MARGIN, 12, MARGIN, 14), spacing=8)
-        self._test = Button(self._theme, tr("Test"), icon="plug")
+        self._test = Button(self._theme, tr("Test"), icon="plug", on_click=self._on_test)
         self._test.setToolTip(tr("Connects once, and saves nothing"))
-        self._test.clicked.connect(self._on_test)
-        line.addWidget(self._test)
         self._where = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
-        line.addWidget(self._where, 1)
         self._changes = Button(self._theme, tr("What changes"), "link", small=True)
         self._changes.clicked.connect(lambda: self.run(self._preview(connects=False)))
-        line.addWidget(self._changes)
-        self._discard = Button(self._theme, tr("Discard"))
-        self._discard.clicked.connect(self._on_discard)
-        line.addWidget(self._discard)
-        self._save = Button(self._theme, tr("Save"), "primary")
+        self._discard = Button(self._theme, tr("Discard"), on_click=self._on_discard)
+        self._save = Button(self._theme, tr("Save"), "primary", on_click=self._on_save)
         self._save.setToolTip(tr("Ctrl+S saves; Ctrl+Enter saves and connects"))
-        self._save.clicked.connect(self._on_save)
-        line.addWidget(self._save)
-        return line
+        line = row(margins=(MARGIN, 12, MARGIN, 14), spacing=8)
+        return fill(line, self._test, (self._where, 1), self._changes, self._discard, self._save)
 
     def _arrange(self, *_way: int) -> None:
         """Shows both where they fit, else the one that the user chose."""
@@ -244,7 +203,7 @@ class ServerSettings(ServerView, View):
         names: Sequence[str] | None = None
         with suppress(TooltrayError):
             names = await self.hub.secrets.get_secret_names()
-        self._form.set_stored(names)
+        self.form.set_stored(names)
         self._typed.set_stored(names)
 
     def _show_entry(self, entry: Entry, revision: str) -> None:
@@ -257,15 +216,15 @@ class ServerSettings(ServerView, View):
         self._base, self._revision, self._is_json = entry, revision, True
         self._typed.drop_choices()
         clear(self._news)
-        self._form.set_entry(entry)
-        self._json.set_text(text)
+        self.form.set_entry(entry)
+        self.json.set_text(text)
         self._read_text()
         if self._wanted_secret:
             self.ask_secret(self._wanted_secret)
 
     def _on_form(self) -> None:
-        if self._form.is_complete:
-            self._json.set_text(_written(self._form.entry))
+        if self.form.is_complete:
+            self.json.set_text(_written(self.form.entry))
             self._read_text()
         self._draw()
 
@@ -276,14 +235,14 @@ class ServerSettings(ServerView, View):
     def _read_text(self) -> None:
         """Takes the entry from the JSON, and shows its errors."""
         self._check.stop()
-        found = self.context.local.read_entry(self._json.text)
+        found = self.context.local.read_entry(self.json.text)
         self._slips, self._is_json = found.slips, found.entry is not None
-        if found.entry is not None and not same_entry(found.entry, self._form.entry):
-            self._form.set_entry(found.entry)
-        self._form.setEnabled(found.entry is not None)
+        if found.entry is not None and not same_entry(found.entry, self.form.entry):
+            self.form.set_entry(found.entry)
+        self.form.setEnabled(found.entry is not None)
         self._waits.setVisible(found.entry is None)
-        self._json.show_slips(found.slips)
-        self._form.show_slips(found.slips)
+        self.json.show_slips(found.slips)
+        self.form.show_slips(found.slips)
         self._draw()
 
     def _draw(self) -> None:
@@ -293,8 +252,8 @@ class ServerSettings(ServerView, View):
         self._save.setText(tr("Saving…") if self._is_saving else tr("Save"))
         self._discard.setEnabled(is_edited and not self._is_saving)
         self._changes.setVisible(self._has_changes and self._is_json)
-        self._test.setEnabled(is_known and self._is_json and not self._slips and self._form.is_complete)
-        self._json.code.setReadOnly(self._is_saving)
+        self._test.setEnabled(is_known and self._is_json and not self._slips and self.form.is_complete)
+        self.json.code.setReadOnly(self._is_saving)
         if (server := self._server) is not None:
             text = change_there(server) if self._is_served else origin(server)
             self._where.set_text(text, change_there(server) if is_of_file(server) else "")
@@ -326,7 +285,7 @@ class ServerSettings(ServerView, View):
 
     def _asks_for_secret(self) -> bool:
         """Moves the focus to the first empty secret; returns whether there is one."""
-        missing = self._form.missing(self._base or {})
+        missing = self.form.missing(self._base or {})
         if missing is None:
             return False
         self._ways.choose(FORM)
@@ -336,13 +295,13 @@ class ServerSettings(ServerView, View):
 
     def _go_to_fault(self) -> None:
         """Leads to the first field with an error, else to the line of the JSON that has it."""
-        first = self._form.first_faulty() if self._is_json else None
+        first = self.form.first_faulty() if self._is_json else None
         self._ways.choose(FORM if first is not None else JSON)
         self._arrange()
         if first is not None:
             go_to(first)
         else:
-            self._json.go_to(next((slip.line for slip in self._slips if slip.line), 1))
+            self.json.go_to(next((slip.line for slip in self._slips if slip.line), 1))
 
     async def _preview(self, connects: bool) -> None:
         """Shows what saving would change, in a sheet that saves it."""
@@ -415,17 +374,16 @@ class ServerSettings(ServerView, View):
         self._tell(help)
 
     def _say_changed(self) -> None:
-        theirs = Button(self._theme, tr("Show theirs"), small=True)
-        theirs.clicked.connect(self._read)
+        theirs = Button(self._theme, tr("Show theirs"), small=True, on_click=self._read)
         text = tr("Nothing of yours was saved. Showing theirs drops what you have typed.")
         self._tell(Banner(self._theme, "warning", tr("This entry was changed meanwhile"), text, theirs))
 
     def _on_discard(self) -> None:
-        text = self._json.text
+        text = self.json.text
         toast = self.context.offer_undo(tr("Your changes are discarded"))
         toast.action_requested.connect(lambda: self.restore(text))
         self.destroyed.connect(toast.deleteLater)  # there would be nothing to restore it in
-        self._panel.end()
+        self.test_panel.end()
         if self._base is not None:
             self._show_without_secrets(self._base)
             self._read_text()
@@ -433,9 +391,9 @@ class ServerSettings(ServerView, View):
 
     def _show_without_secrets(self, entry: Entry) -> None:
         """Shows an entry, and drops the secrets that were typed into the form."""
-        self._form.drop_secrets()
-        self._form.set_entry(entry)
-        self._json.set_text(_written(entry))
+        self.form.drop_secrets()
+        self.form.set_entry(entry)
+        self.json.set_text(_written(entry))
 
     def _on_add_again(self) -> None:
         if self._is_json and not self._slips and not self._asks_for_secret():
@@ -455,13 +413,13 @@ class ServerSettings(ServerView, View):
     # testing
 
     def _on_test(self) -> None:
-        entry = with_values(self._form.entry, self._form.secrets)
+        entry = with_values(self.form.entry, self.form.secrets)
         if self._test.isEnabled() and isinstance(entry, Mapping) and not self._asks_for_secret():
-            self._panel.test(self._name, entry)
+            self.test_panel.test(self._name, entry)
 
     def _on_step(self, step: NextStep) -> None:
         """Applies a remedy to the form; it is saved with the rest."""
-        entry = dict(self._form.entry)
+        entry = dict(self.form.entry)
         match step.kind:
             case "use_absolute_path":
                 entry["command"] = step.value
@@ -474,7 +432,7 @@ class ServerSettings(ServerView, View):
             case _:
                 self.ask_secret(str(step.title.fields.get("name", "")) if isinstance(step.title, Phrase) else "")
                 return
-        self._form.set_entry(entry)
+        self.form.set_entry(entry)
         self._on_form()
         self._on_test()
 

@@ -31,7 +31,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -67,24 +67,15 @@ class ToolTable(QWidget):
         self._tools: tuple[ToolSnapshot, ...] | None = None
         self._approvals: Mapping[tuple[str, str], ToolRow] = {}
         self._limit = FIRST_ROWS
-        layout = column(self)
         self._note = Label(theme, tr("Loading the tools…"), "caption", "muted")
         self._note.setFixedHeight(px(TWO_LINES_HEIGHT))
-        layout.addWidget(self._note)
-        self._table = _RowsInPage(theme, self._columns(), tr("Tools of {name}", name=server))
-        self._table.switched.connect(self._on_switched)
-        self._table.row_chosen.connect(self.tool_chosen)
-        self._table.hide()
-        layout.addWidget(self._table)
-        self._more = Button(theme, "", "link", small=True)
-        self._more.clicked.connect(self._on_more)
+        self.table = _RowsInPage(theme, self._columns(), tr("Tools of {name}", name=server))
+        self.table.switched.connect(self._on_switched)
+        self.table.row_chosen.connect(self.tool_chosen)
+        self.table.hide()
+        self._more = Button(theme, "", "link", small=True, on_click=self._on_more)
         self._more.hide()
-        layout.addWidget(self._more)
-        layout.addStretch(1)
-
-    @property
-    def table(self) -> Table:
-        return self._table
+        fill(column(self), self._note, self.table, self._more, 1)
 
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
         self._tools = tuple(tools)
@@ -94,13 +85,13 @@ class ToolTable(QWidget):
         """Shows what applies to calls of each tool now."""
         self._approvals = approvals
         self._fit_kind()
-        self._table.viewport().update()
+        self.table.viewport().update()
 
     def _fit_kind(self) -> None:
         """Makes the column of kinds as wide as its widest word, so that names have the rest."""
         metrics = self._theme.metrics("caption_strong")
-        widest = max((metrics.horizontalAdvance(self._kind(tool)[0]) for tool in self._table.rows), default=0)
-        self._table.setColumnWidth(KIND, min(px(KIND_WIDTH), max(px(LEAST_KIND), widest + px(CHIP_EDGES) + px(PADDING))))
+        widest = max((metrics.horizontalAdvance(self._kind(tool)[0]) for tool in self.table.rows), default=0)
+        self.table.setColumnWidth(KIND, min(px(KIND_WIDTH), max(px(LEAST_KIND), widest + px(CHIP_EDGES) + px(PADDING))))
 
     def _kind(self, tool: ToolSnapshot) -> tuple[str, str]:
         return _category(tool, self._approvals.get((tool.server, tool.original_name)))
@@ -115,10 +106,10 @@ class ToolTable(QWidget):
     def _draw(self) -> None:
         tools = self._tools or ()
         shown = len(tools) if len(tools) <= self._limit + FEW_MORE else self._limit
-        self._table.set_rows(tools[:shown])
+        self.table.set_rows(tools[:shown])
         self._fit_kind()
-        self._table.fit_height()
-        self._table.setVisible(bool(tools))
+        self.table.fit_height()
+        self.table.setVisible(bool(tools))
         self._note.setText(tr("This server has not listed any tool yet."))
         self._note.setVisible(not tools)
         left = len(tools) - shown
@@ -130,7 +121,7 @@ class ToolTable(QWidget):
         self._draw()
 
     def _on_switched(self, tool: ToolSnapshot, on: bool) -> None:
-        self._table.update_row(replace(tool, is_enabled=on))  # at once; a failure brings the true list, which puts it back
+        self.table.update_row(replace(tool, is_enabled=on))  # at once; a failure brings the true list, which puts it back
         self.tool_switched.emit(tool.original_name, on)
 
 
@@ -179,27 +170,20 @@ class ServerTools(ServerView, View):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__()
         self.context, self._name, self._wishes = context, name, context.wishes
-        outer = column(self)
         self._kinds = FilterTabs(
             context.theme, [tr("Tools"), tr("Prompts"), tr("Resources"), tr("Skills")], name=tr("What {name} offers", name=name)
         )
         self._head = QWidget()
-        head = row(self._head, margins=(MARGIN - TAB_INSET, 0, MARGIN, 8))
-        head.addWidget(self._kinds)
-        head.addStretch(1)
-        outer.addWidget(self._head)
+        fill(row(self._head, margins=(MARGIN - TAB_INSET, 0, MARGIN, 8)), self._kinds, 1)
         self._stack = QStackedWidget()
         self._kinds.chosen.connect(self._stack.setCurrentIndex)
-        outer.addWidget(self._stack, 1)
+        fill(column(self), self._head, (self._stack, 1))
         area, content = PageScroll(tr("Tools of {name}", name=name), margin=MARGIN), QWidget()
-        body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         self._count = Label(context.theme, "", "caption_strong", "muted")
-        body.addWidget(self._count)
-        self._tools = ToolTable(context.theme, name)
-        self._tools.tool_switched.connect(self._on_switched)
-        self._tools.tool_chosen.connect(context.wishes.tool_requested)
-        body.addWidget(self._tools)
-        body.addStretch(1)
+        self.tools = ToolTable(context.theme, name)
+        self.tools.tool_switched.connect(self._on_switched)
+        self.tools.tool_chosen.connect(context.wishes.tool_requested)
+        fill(column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6), self._count, self.tools, 1)
         area.setWidget(content)
         self._stack.addWidget(area)
         self.lists = [OfferedList(context, kind, name) for kind in (PROMPT, RESOURCE, SKILL)]
@@ -211,10 +195,6 @@ class ServerTools(ServerView, View):
         self._ask_approvals = self.reading(self._read_approvals)
         context.hub.on_any((GrantsChanged, ConfigChanged), self._look, self)
         context.wishes.tools_requested.emit(name)
-
-    @property
-    def tools(self) -> ToolTable:
-        return self._tools
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -228,13 +208,13 @@ class ServerTools(ServerView, View):
 
     async def _read_approvals(self) -> None:
         with contextlib.suppress(TooltrayError):  # then each tool says it itself
-            self._tools.set_approvals(await read_tools(self.hub, self._name))
+            self.tools.set_approvals(await read_tools(self.hub, self._name))
 
     def show_state(self, state: PaneState) -> None:
         self._count.setText(cost_words(state.server, state.cost))
         self._on_listed(0, state.server.tool_count)
         if state.tools is not None:
-            self._tools.set_tools(state.tools)
+            self.tools.set_tools(state.tools)
 
     def _on_listed(self, place: int, count: int) -> None:
         self._counts[place] = count

@@ -13,7 +13,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.figures import tokens
+from tooltray.ui.figures import first_names, tokens
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
@@ -24,7 +24,7 @@ from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 
 OUTPUT_LINES = 5  # in sight; the rest scrolls
 MOST_KEPT = 500  # lines
@@ -53,28 +53,18 @@ class TestPanel(Surface, View):
         self._test = ""  # that runs
         self._lines: list[str] = []
         self._began_at = 0.0
-        layout = column(self, margins=(14, 10, 10, 12), spacing=8)
-        head = row(spacing=8)
         self._badge = StateBadge(theme, look(ServerState.STARTING))
-        head.addWidget(self._badge)
         self._mark = Icon(theme, "check", 16, "success.text", "surface.sunken")
-        head.addWidget(self._mark)
         self._headline = Label(theme, "", "caption_strong", "primary", wrap=True)
-        head.addWidget(self._headline, 1)
-        self._cancel = Button(theme, tr("Cancel"), small=True)
+        self._cancel = Button(theme, tr("Cancel"), small=True, on_click=self._on_cancel)
         self._cancel.setAccessibleName(tr("Stop the test"))
-        self._cancel.clicked.connect(self._on_cancel)
-        head.addWidget(self._cancel)
-        layout.addLayout(head)
         self._text = Label(theme, "", "caption", "secondary", wrap=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        layout.addWidget(self._text)
-        self._steps = row(spacing=8)
         self._step_area = QWidget()
-        self._step_area.setLayout(self._steps)
-        layout.addWidget(self._step_area)
+        self._steps = row(self._step_area, spacing=8)
         self._code = CodeView(theme, "", tr("What the server writes"), lines=OUTPUT_LINES)
-        layout.addWidget(self._code)
+        head = fill(row(spacing=8), self._badge, self._mark, (self._headline, 1), self._cancel)
+        fill(column(self, margins=(14, 10, 10, 12), spacing=8), head, self._text, self._step_area, self._code)
         self._clock = QTimer(self, interval=SECONDS_MS)
         self._clock.timeout.connect(self._tick)
         context.hub.on(ServerTestOutput, self._on_output, self)
@@ -180,9 +170,7 @@ class TestPanel(Surface, View):
     def _show_steps(self, steps: Sequence[NextStep]) -> None:
         clear(self._steps)
         for step in steps if self._step is not None else ():
-            button = Button(self._theme, say(step.title), small=True)
-            button.clicked.connect(partial(self._carry_out_step, step))
-            self._steps.addWidget(button)
+            self._steps.addWidget(Button(self._theme, say(step.title), small=True, on_click=partial(self._carry_out_step, step)))
         self._steps.addStretch(1)
         self._step_area.setVisible(self._steps.count() > 1)
 
@@ -203,7 +191,4 @@ def result_words(test: ServerTest) -> str:
 
 def tool_words(tools: Sequence[ToolSize]) -> str:
     """Returns the names of the tools, the most expensive first."""
-    names = [tool.name for tool in sorted(tools, key=lambda tool: -tool.tokens)]
-    more = len(names) - MOST_NAMES
-    shown = ", ".join(names[:MOST_NAMES])
-    return tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
+    return first_names([tool.name for tool in sorted(tools, key=lambda tool: -tool.tokens)], MOST_NAMES)

@@ -23,7 +23,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.keyboard import add_accept_keys, take_digits
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 560
@@ -51,25 +51,20 @@ class ToolWordsSheet(SheetView):
         self._kept: Mapping[str, object] | None = None  # the override in the settings; None: not known yet
         self._first: Mapping[str, object] = {}  # what the fields had at first
         self._add_use()
-        self.body.addWidget(Label(theme, tr("AI clients see it as"), "caption", "muted"))
-        self.body.addWidget(CodeLabel(theme, tool.name, "secondary"))
+        fill(self.body, Label(theme, tr("AI clients see it as"), "caption", "muted"), CodeLabel(theme, tool.name, "secondary"))
         self._name = text_line(theme, tr("Name for AI clients"), longest=LONGEST_NAME, placeholder=tool.original_name, font="mono")
         self._description = CodeView(theme, tool.description, tr("Description for AI clients"), editable=True)
         self._description.wrap(px(WIDTH), LINES)
         self._description.set_lines(LINES)  # also for a longer text than there is
         for each in (self._name, self._description):
-            self.body.addWidget(Label(theme, each.accessibleName(), "label"))
-            self.body.addWidget(each)
+            fill(self.body, Label(theme, each.accessibleName(), "label"), each)
         self._hints = ToolHints(theme)
         self._hints.changed.connect(self._on_changed)
-        self.body.addWidget(self._hints)
         text = tr("The server is called as before. Your earlier approvals stay valid.")
-        self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        self._reset = Button(theme, tr("Back to the server's own"), "ghost", "undo")
+        fill(self.body, self._hints, Label(theme, text, "caption", "muted", wrap=True))
+        self._reset = Button(theme, tr("Back to the server's own"), "ghost", "undo", on_click=lambda: self.run(self._store({}, None, None)))
         self._reset.setEnabled(False)
-        self._reset.clicked.connect(lambda: self.run(self._store({}, None, None)))
-        self.buttons.addWidget(self._reset)
-        self.buttons.addStretch(1)
+        fill(self.buttons, self._reset, 1)
         self.add_button(tr("Cancel"), self.leave)
         self._save = self.add_button(tr("Save"), self._on_save, "primary")
         self._save.setToolTip("Ctrl+Enter")
@@ -83,15 +78,10 @@ class ToolWordsSheet(SheetView):
         """Adds whether its calls ask, and the button that tries it."""
         self._asks, self._why = Chip(self._theme), Label(self._theme, "", "caption", "secondary", wrap=True)
         self._show_approval({})
-        line = row(spacing=10)
-        line.addWidget(self._asks)
-        line.addWidget(self._why, 1)
-        attempt = Button(self._theme, tr("Try it"), icon="tools", small=True)
+        attempt = Button(self._theme, tr("Try it"), icon="tools", small=True, on_click=self._on_try)
         attempt.setEnabled(self._tool.is_enabled)
         attempt.setToolTip("" if self._tool.is_enabled else tr("It is off."))
-        attempt.clicked.connect(self._on_try)
-        line.addWidget(attempt)
-        self.body.addLayout(line)
+        self.body.addLayout(fill(row(spacing=10), self._asks, (self._why, 1), attempt))
 
     def _show_approval(self, approvals: Mapping[tuple[str, str], ToolRow]) -> None:
         (of,) = rows_of([self._tool], None, None, approvals)
@@ -244,17 +234,13 @@ class ToolHints(QWidget):
 
     def _field(self, title: str, longest: int) -> QLineEdit:
         line = text_line(self._theme, title, longest=longest)
-        self._lines.addWidget(Label(self._theme, title, "label"))
-        self._lines.addWidget(line)
+        fill(self._lines, Label(self._theme, title, "label"), line)
         return line
 
     def _choice(self, title: str, options: Sequence[tuple[str, str]]) -> Choice:
         choice = Choice(self._theme, options, name=title)
         choice.setFixedWidth(px(CHOICE_WIDTH))
-        line = row(spacing=12)
-        line.addWidget(Label(self._theme, title, "label", wrap=True), 1)
-        line.addWidget(choice)
-        self._lines.addLayout(line)
+        self._lines.addLayout(fill(row(spacing=12), (Label(self._theme, title, "label", wrap=True), 1), choice))
         return choice
 
 

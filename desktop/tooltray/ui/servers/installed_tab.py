@@ -17,21 +17,18 @@ from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, Op
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.servers.closed_secrets import ClosedSecrets
-from tooltray.ui.servers.first_start import FirstStart
-from tooltray.ui.servers.first_steps import FirstStepsStrip
-from tooltray.ui.servers.many_bar import ManyBar
-from tooltray.ui.servers.many_servers import ManyServers
-from tooltray.ui.servers.options_sheet import OptionsSheet
+from tooltray.ui.servers.first_steps import FirstStart, FirstStepsStrip
+from tooltray.ui.servers.many_servers import ManyBar, ManyServers
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList
-from tooltray.ui.servers.server_verbs import ServerVerbs
+from tooltray.ui.servers.server_sheets import OptionsSheet
+from tooltray.ui.servers.server_verbs import ClosedSecrets, ServerVerbs
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.split_view import SplitView
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, fill
 
 if TYPE_CHECKING:  # imported when a server is opened
     from tooltray.ui.server_pane.server_details import ServerDetails
@@ -51,14 +48,13 @@ class InstalledTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
         theme, servers, wishes = context.theme, context.servers, context.wishes
-        self._theme, self._servers, self._wishes = theme, servers, wishes
+        self._servers = servers
         self._costs: dict[str, ServerCost] = {}
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
         self._projects: Sequence[str] = ()  # whose own files are in use
         self._install = ""  # a link that adds a server, opened before there was a hub
         self._asked = self._asked_tab = ""  # the server of an address that was opened before servers were known
         self._is_loaded = False
-        self._phase = HubPhase.STARTING
         self._are_costs_old = True
         self.notices = context.notices
         self.verbs = ServerVerbs(context, self, self)
@@ -66,22 +62,18 @@ class InstalledTab(Page):
         self.secrets = ClosedSecrets(context, self, restart=self.verbs.restart)
         self._read_listings = self.reading(self._read_listings_now)
         self._read_costs = self.reading(self._read_costs_now)
-        self._add = add = Button(theme, tr("Add server"), "primary", "plus")
-        add.clicked.connect(self._on_add)
+        self._add = Button(theme, tr("Add server"), "primary", "plus", on_click=lambda: self.add())
         self._search = SearchField(theme, tr("Search servers and tools"))
         self._search.textChanged.connect(self._on_search)
-        self.header_actions = (self._search, add)
-        layout = column(self)
+        self.header_actions = (self._search, self._add)
         self.steps = FirstStepsStrip(context)
-        layout.addWidget(self.steps)
         self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
         self._head = QStackedWidget()  # the filter, or in its place what can be done with all selected servers: no row moves
         self._head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._head.addWidget(self._filter)
-        layout.addWidget(self._head)
         self._stack = QStackedWidget()
-        layout.addWidget(self._stack, 1)
+        fill(column(self), self.steps, self._head, (self._stack, 1))
         self._loading = EmptyState(theme, tr("Tooltray is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
         self._empty = FirstStart(context)
@@ -105,8 +97,8 @@ class InstalledTab(Page):
         wishes.costs_requested.connect(self._on_costs_requested)
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
-        paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self, self._on_paste)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self.add)
+        paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self, lambda: self.add(QGuiApplication.clipboard().text()))
         paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._on_servers_changed()
 
@@ -117,7 +109,6 @@ class InstalledTab(Page):
 
     def set_phase(self, phase: HubPhase) -> None:
         """Shows that the hub is starting while no servers are known; otherwise the page is blank until then."""
-        self._phase = phase
         super().set_phase(phase)
         if not self._is_loaded:
             is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
@@ -391,16 +382,10 @@ class InstalledTab(Page):
         self.server_list.set_opened("")
         self.server_list.take_keyboard(self._opened)
 
-    def _on_add(self) -> None:
-        self.add()
-
     def add(self, text: str = "") -> None:
         """Opens the sheet that adds a server, if a hub runs."""
         if self.is_usable:
             self._open_add(text)
-
-    def _on_paste(self) -> None:
-        self.add(QGuiApplication.clipboard().text())
 
     def _open_add(self, text: str) -> bool:
         """Opens the sheet that adds a server; returns False if another sheet is open."""
@@ -427,7 +412,7 @@ class InstalledTab(Page):
     def show_bundle(self, source: str) -> None:
         """Reads a bundle without starting it, and shows what it is; a sheet that the user would lose stays."""
         from tooltray.ui.add.add_server import AddServerSheet
-        from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
+        from tooltray.ui.add.offer_sheets import ReadingBundleSheet
 
         sheets = self.context.sheets
         if sheets.panel is None or isinstance(sheets.panel, AddServerSheet | ReadingBundleSheet):

@@ -1,28 +1,44 @@
-"""The user's actions on several servers at once: each separately, so that a failure stops no other; one Undo reverts all."""
+"""The user's actions on several servers at once, and the bar that offers them: each server separately, so that a failure stops no other;
+one Undo reverts all."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_actions import can
+from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.server_words import OPEN, runs_everything
-from tooltray.ui.servers.options_sheet import own_lazy_load
-from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, take_out
-from tooltray.ui.servers.server_verbs import ServerVerbs
+from tooltray.ui.servers.server_sheets import own_lazy_load
+from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.servers.server_verbs import RemovedServer, ServerVerbs, bring_back, forget_secrets, take_out
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.surface import fill, row
+from tooltray.ui.zoom import px
 
 START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
 AT_ONCE = 8  # starts of programs beside each other; more would slow each other down
 MOST_NAMES = 6  # of those that failed, in one notice
 
 OFFERED = "asking_first_offered"  # in the window's memory: it was offered once, or there was nothing to offer
+
+NOT_STARTED = Phrase("{count} servers did not start", count=0)
+NOT_STOPPED = Phrase("{count} servers could not be stopped", count=0)
+NOT_REMOVED = Phrase("{count} servers could not be removed", count=0)
+NOT_CHANGED = Phrase("{count} servers could not be changed", count=0)
 
 Work = Callable[[str], Coroutine[object, object, None]]
 
@@ -55,28 +71,28 @@ class ManyServers(QObject, View):
         stopped = [server.name for server in servers if server.state is ServerState.STOPPED]
         said = tr("{count} servers are starting", count=len(servers))
         if stopped:
-            self.context.offer_undo(said, partial(self._each, stopped, self.hub.servers.stop_server, _not_stopped))
+            self.context.offer_undo(said, partial(self._each, stopped, self.hub.servers.stop_server, NOT_STOPPED))
         else:
             self.context.say(said)
-        await self._each([server.name for server in servers], self._verbs.started, _not_started)
+        await self._each([server.name for server in servers], self._verbs.started, NOT_STARTED)
 
     async def _stop(self, servers: Sequence[ServerSnapshot]) -> None:
         names = [server.name for server in servers]
-        done = await self._each(names, self.hub.servers.stop_server, _not_stopped)
+        done = await self._each(names, self.hub.servers.stop_server, NOT_STOPPED)
         if done:
-            back = partial(self._each, done, self._verbs.started, _not_started)
+            back = partial(self._each, done, self._verbs.started, NOT_STARTED)
             self.context.offer_undo(tr("{count} servers are stopped", count=len(done)), back)
 
     async def _restart(self, servers: Sequence[ServerSnapshot]) -> None:
         self.context.say(tr("{count} servers are being restarted", count=len(servers)))
-        await self._each([server.name for server in servers], self.hub.servers.restart_server, _not_started)
+        await self._each([server.name for server in servers], self.hub.servers.restart_server, NOT_STARTED)
 
     async def _on_demand(self, servers: Sequence[ServerSnapshot]) -> None:
         names = [server.name for server in servers]
-        done = await self._each(names, self.hub.servers.remove_mcp_default_server, _not_changed)
+        done = await self._each(names, self.hub.servers.remove_mcp_default_server, NOT_CHANGED)
         if done:
             words = tr("{count} servers start when a client needs them", count=len(done))
-            self.context.offer_undo(words, partial(self._each, done, self.hub.servers.add_mcp_default_server, _not_changed))
+            self.context.offer_undo(words, partial(self._each, done, self.hub.servers.add_mcp_default_server, NOT_CHANGED))
 
     async def _remove(self, servers: Sequence[ServerSnapshot]) -> None:
         gone: list[RemovedServer] = []
@@ -84,7 +100,7 @@ class ManyServers(QObject, View):
         async def remove(name: str) -> None:
             gone.append(await take_out(self.context, name))
 
-        await self._each([server.name for server in servers], remove, _not_removed, at_once=1)
+        await self._each([server.name for server in servers], remove, NOT_REMOVED, at_once=1)
         if gone:
             words = tr("{count} servers are removed", count=len(gone))
             if any(is_of_file(server) for server in servers):
@@ -104,7 +120,7 @@ class ManyServers(QObject, View):
             await self.hub.views.set_lazy_load(True, name)
             before[name] = own
 
-        await self._each(names, show, _not_changed, at_once=1)
+        await self._each(names, show, NOT_CHANGED, at_once=1)
         self.context.wishes.costs_requested.emit()
         if before:
             words = tr("The tool listing of {name} is compact", name=names[0])
@@ -145,7 +161,7 @@ class ManyServers(QObject, View):
         async def choose(name: str) -> None:
             await self.hub.approvals.set_server_auto_approve(name, list(rules[name]))
 
-        return await self._each(list(rules), choose, _not_changed, at_once=1)
+        return await self._each(list(rules), choose, NOT_CHANGED, at_once=1)
 
     # back
 
@@ -153,7 +169,7 @@ class ManyServers(QObject, View):
         async def show(name: str) -> None:
             await self.hub.views.set_lazy_load(before[name], name)
 
-        await self._each(list(before), show, _not_changed, at_once=1)
+        await self._each(list(before), show, NOT_CHANGED, at_once=1)
         self.context.wishes.costs_requested.emit()
 
     async def _bring_back(self, removed: Sequence[RemovedServer]) -> None:
@@ -164,11 +180,11 @@ class ManyServers(QObject, View):
         for each in removed:
             self.run(forget_secrets(self.context, each.removal))
 
-    async def _each(self, names: Sequence[str], work: Work, failure: Callable[[int], str], *, at_once: int = AT_ONCE) -> list[str]:
+    async def _each(self, names: Sequence[str], work: Work, failure: Phrase, *, at_once: int = AT_ONCE) -> list[str]:
         """Does the work with each server; returns the successes, and shows the failures.
 
         Args:
-            failure: the title of a notice about a number of failures.
+            failure: the title of a notice, for `count` failures.
         """
         free = asyncio.Semaphore(at_once)
         problems: dict[str, Problem] = {}
@@ -183,27 +199,63 @@ class ManyServers(QObject, View):
 
         await asyncio.gather(*(one(name) for name in names))
         if problems:
-            problem = Problem(failure(len(problems)), _listed(list(problems)), tr("Open each server for the reason."))
-            self.context.notices.add_notice(problem)
+            failed, hint = first_names(list(problems), MOST_NAMES), tr("Open each server for the reason.")
+            self.context.notices.add_notice(Problem(failure.filled(count=len(problems)), failed, hint))
         return [name for name in names if name not in problems]
 
 
-def _not_started(count: int) -> str:
-    return tr("{count} servers did not start", count=count)
+ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
 
 
-def _not_stopped(count: int) -> str:
-    return tr("{count} servers could not be stopped", count=count)
+class ManyBar(QWidget):
+    """A bar with the actions for the selected servers; hidden while only one is selected.
 
+    Args:
+        head: shows the bar in the place of its first widget.
+    """
 
-def _not_removed(count: int) -> str:
-    return tr("{count} servers could not be removed", count=count)
+    def __init__(self, theme: Theme, wishes: ServerWishes, table: ServerTable, head: QStackedWidget) -> None:
+        super().__init__()
+        self._wishes, self._table, self._head = wishes, table, head
+        self._words = ElidedLabel(theme, "", "label", hugs=True)
+        self._words.setFont(theme.font("label", tabular=True))
+        line = fill(row(self, margins=(24, 10, 24, 10), spacing=4), self._words)
+        line.addSpacing(px(6))
+        faces = (
+            (START, tr("Start"), "play", "secondary"),
+            (STOP, tr("Stop"), "stop", "secondary"),
+            (RESTART, tr("Restart"), "refresh", "secondary"),
+            (ON_DEMAND, tr("Sleep"), "clock", "secondary"),
+            (REMOVE, tr("Remove"), "trash", "danger"),
+        )
+        self._buttons: dict[str, Button] = {}
+        for what, text, icon, variant in faces:
+            self._buttons[what] = Button(theme, text, variant, icon, small=True, on_click=partial(self._on_pressed, what))
+        self._buttons[ON_DEMAND].setToolTip(tr("They start when a client needs them, not with Tooltray."))
+        self._all = Button(theme, tr("Select all"), "ghost", small=True, on_click=table.selectAll)
+        fill(
+            line,
+            *self._buttons.values(),
+            1,
+            self._all,
+            IconButton(theme, "x", tr("Select none"), small=True, on_click=table.clearSelection),
+        )
+        table.picked_changed.connect(self.look)
+        head.addWidget(self)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._all.setVisible(self.width() >= px(ROOM_FOR_ALL))
 
-def _not_changed(count: int) -> str:
-    return tr("{count} servers could not be changed", count=count)
+    def look(self) -> None:
+        """Updates the bar to the selection and the servers' states."""
+        picked = self._table.picked_servers
+        self._head.setCurrentIndex(self._head.indexOf(self) if len(picked) > 1 else 0)
+        self._words.set_text(tr("{count} selected", count=len(picked)))
+        for what, button in self._buttons.items():
+            count = sum(can(what, server) for server in picked)
+            button.setEnabled(count > 0)
+            button.setAccessibleName(tr("{action}: {count} servers", action=button.text(), count=count))
 
-
-def _listed(names: Sequence[str]) -> str:
-    shown, more = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
-    return tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
+    def _on_pressed(self, what: str) -> None:
+        self._wishes.many_requested.emit(what, [server.name for server in self._table.picked_servers])

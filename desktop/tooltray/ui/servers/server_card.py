@@ -3,6 +3,7 @@ state. Draws a frozen snapshot, emits requests; a new snapshot changes only what
 
 import time
 from datetime import datetime
+from functools import partial
 
 from msgspec.structs import replace
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer
@@ -31,7 +32,7 @@ from tooltray.ui.server_words import (
     sign,
     traffic,
 )
-from tooltray.ui.servers.server_groups import needs_action
+from tooltray.ui.servers.server_filter import needs_action
 from tooltray.ui.service_words import service
 from tooltray.ui.state_language import IN_USE, Look, look, paused_look, server_look
 from tooltray.ui.theme import Theme
@@ -40,7 +41,7 @@ from tooltray.ui.widgets.card_grid import GridCard
 from tooltray.ui.widgets.chip import CHIP_HEIGHT, Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 HEIGHT, FOOT_HEIGHT = 112, 36  # px; of a card whose words fit into one line each
@@ -110,7 +111,7 @@ class CardName(PaintedButton):
 class ServerCard(GridCard):
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(theme, hover=True)
-        self._server, self._wishes = server, wishes
+        self.server, self._wishes = server, wishes
         self._actions = ServerButtons(theme, self, server=server, wishes=wishes)
         self._refusal: Problem | None = None
         self._wanted: bool | None = None  # where a person put the switch, until the server follows or refuses
@@ -120,26 +121,20 @@ class ServerCard(GridCard):
         self._changed_at = 0.0
         self._clock = QTimer(self, interval=TICK_MS)  # while it is said when it is tried again
         self._clock.timeout.connect(self._on_tick)
-        body = column(self, margins=(16, 14, 16, 10))
-        body.addLayout(self._title_row())
+        body = fill(column(self, margins=(16, 14, 16, 10)), self._title_row())
         body.addSpacing(px(8))
-        body.addWidget(self._foot_row())
-        body.addStretch(1)
+        fill(body, self._foot_row(), 1)
         self.setMinimumHeight(px(HEIGHT))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._draw()
 
     @property
-    def server(self) -> ServerSnapshot:
-        return self._server
-
-    @property
     def is_urgent(self) -> bool:
-        return needs_action(self._server)
+        return needs_action(self.server)
 
     @property
     def _is_asleep(self) -> bool:
-        return self._server.state is ServerState.ON_DEMAND and not self._is_paused
+        return self.server.state is ServerState.ON_DEMAND and not self._is_paused
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # else a release is none of this card's
@@ -172,13 +167,13 @@ class ServerCard(GridCard):
 
     def set_server(self, server: ServerSnapshot) -> None:
         """Shows a newer snapshot."""
-        if server == self._server:
+        if server == self.server:
             return
-        if server.state is not self._server.state:
+        if server.state is not self.server.state:
             self._wanted = self._refusal = None
         if server.state is ServerState.STOPPING:  # the switch waits for where that ends: a server that is idle stops and sleeps
             self._wanted = self._switch.isChecked()
-        self._server = self._actions.server = server
+        self.server = self._actions.server = server
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:
@@ -211,69 +206,49 @@ class ServerCard(GridCard):
 
     def _title_row(self) -> QHBoxLayout:
         theme = self._theme
-        line = row(spacing=12)
-        self._tile = IconTile(theme)
-        line.addWidget(self._tile)
-        words = column()
-        self._name = CardName(theme, self)
+        self._tile, self._name = IconTile(theme), CardName(theme, self)
         self._name.clicked.connect(self._actions.open)
-        words.addWidget(self._name)
-        below = row(spacing=6)
         self._service = ElidedLabel(theme, "", "caption", "muted", hugs=True)
         self._service.setFixedHeight(px(CHIP_HEIGHT))
-        below.addWidget(self._service)
-        self._label, self._origin, self._confinement, self._flaws = (Chip(theme) for _ in range(4))
-        for chip in (self._label, self._origin, self._confinement, self._flaws):
-            below.addWidget(chip)
-        below.addStretch(1)
-        words.addLayout(below)
-        line.addLayout(words, 1)
-        self._menu_button = IconButton(theme, "more", tr("More for {name}", name=self._server.name), small=True)
-        self._menu_button.clicked.connect(self._on_menu)
+        self._label, self._origin, self._confinement, self._flaws = chips = [Chip(theme) for _ in range(4)]
+        words = fill(column(), self._name, fill(row(spacing=6), self._service, *chips, 1))
+        line = fill(row(spacing=12), self._tile, (words, 1))
+        self._menu_button = IconButton(theme, "more", tr("More for {name}", name=self.server.name), small=True, on_click=self._on_menu)
         line.addWidget(self._menu_button, 0, Qt.AlignmentFlag.AlignTop)
-        self._switch = Switch(theme, tr("Use {name}", name=self._server.name), on=self._server.state in IN_USE)
-        if self._server.is_builtin:
+        self._switch = Switch(theme, tr("Use {name}", name=self.server.name), on=self.server.state in IN_USE)
+        if self.server.is_builtin:
             self._switch.hide()
         self._switch.clicked.connect(self._on_switch)
         line.addWidget(self._switch, 0, Qt.AlignmentFlag.AlignTop)
         return line
 
     def _foot_row(self) -> QWidget:
-        theme, name = self._theme, self._server.name
+        theme, name = self._theme, self.server.name
         widget = self._foot = QWidget()
         widget.setFixedHeight(px(FOOT_HEIGHT))
-        line = row(widget, margins=(ABOVE, 0, 0, 0), spacing=8)
-        self._badge = StateBadge(theme, server_look(self._server), has_word=False)
+        self._badge = StateBadge(theme, server_look(self.server), has_word=False)
         self._badge.setFixedWidth(px(BADGE))
-        line.addWidget(self._badge)
-        words = column()
-        words.addStretch(1)
         self._headline = ElidedLabel(theme, "", "caption_strong")
         self._detail = ElidedLabel(theme, "", "caption", "secondary")
         self._detail.lines_changed.connect(self._on_lines_changed)
-        words.addWidget(self._headline)
-        words.addWidget(self._detail)
-        words.addStretch(1)
-        line.addLayout(words, 1)
         self._facts = ElidedLabel(theme, "", "caption", "muted", hugs=True)
         self._facts.setFont(theme.font("caption", tabular=True))
-        line.addWidget(self._facts)
-        self._why = Button(theme, tr("Why?"), "ghost", small=True)
+        ask, again = self._actions.request, tr("Open the sign-in page of {name} again", name=name)
+        copy = tr("Copy the sign-in address of {name}", name=name)
+        self._why = Button(theme, tr("Why?"), "ghost", small=True, on_click=partial(ask, "diagnosis"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
-        self._why.clicked.connect(self._actions.show_why)
-        again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name), small=True)
-        again.clicked.connect(self._actions.sign_in)
-        copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name), small=True)
-        copy.clicked.connect(self._actions.copy_sign_in_address)
-        self._page_buttons = (again, copy)
-        self._button = Button(theme, "", small=True)
-        self._button.clicked.connect(self._on_button)
-        for button in (self._why, *self._page_buttons, self._button):
-            line.addWidget(button)
+        self._page_buttons = (
+            IconButton(theme, "external", again, small=True, on_click=partial(ask, "sign_in")),
+            IconButton(theme, "copy", copy, small=True, on_click=partial(ask, "sign_in_address")),
+        )
+        self._button = Button(theme, "", small=True, on_click=self._on_button)
+        words = fill(column(), 1, self._headline, self._detail, 1)
+        line = fill(row(widget, margins=(ABOVE, 0, 0, 0), spacing=8), self._badge, (words, 1), self._facts)
+        fill(line, self._why, *self._page_buttons, self._button)
         return widget
 
     def _draw(self) -> None:
-        server = self._server
+        server = self.server
         shown = paused_look(server) if self._is_paused else server_look(server)
         self.setAccessibleName(f"{server.name}, {shown.word}")
         self._tile.set_sign(*sign(server))
@@ -313,14 +288,14 @@ class ServerCard(GridCard):
         self._detail.setVisible(bool(detail))
         self._detail.set_most_lines(LINES_OF_TROUBLE if shown.tone in ("error", "warning") else 1)
         self._detail.set_text(detail, shown.explanation)
-        calls = traffic(self._server) if shown.is_calm and self._server.calls_today else ""
+        calls = traffic(self.server) if shown.is_calm and self.server.calls_today else ""
         facts = calls if self._matches < 0 else tr("{count} found", count=self._matches)
         self._facts.set_text(facts)
         self._facts.setVisible(bool(facts))
         text, icon = button_face(shown.action)
         if text:
             self._button.set_face(text, icon)
-            self._button.setAccessibleName(f"{text}, {self._server.name}")
+            self._button.setAccessibleName(f"{text}, {self.server.name}")
         is_signing_in = shown.action is Action.CANCEL_SIGN_IN
         has_button = bool(text) and shown.action is not Action.START  # the switch starts it
         for control, is_shown in (
@@ -341,7 +316,7 @@ class ServerCard(GridCard):
     def _on_switch(self, on: bool) -> None:
         self._wanted, self._refusal = on, None
         wish = self._wishes.start_requested if on else self._wishes.stop_requested
-        wish.emit(self._server.name)
+        wish.emit(self.server.name)
         self._draw()
 
     def _on_button(self) -> None:

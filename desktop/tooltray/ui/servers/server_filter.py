@@ -2,10 +2,11 @@
 table."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
@@ -15,13 +16,71 @@ from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
-from tooltray.ui.servers.server_groups import needs_action
-from tooltray.ui.servers.token_advice import TokenAdvice, savings
+from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, popup_below
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import fill, row
 from tooltray.ui.zoom import px
+
+MOST_ADVISED = 8  # servers in the menu, those that save most; a menu of all would hang out of the window
+LEAST_SAVED = 500  # tokens by all servers together; less is not worth a word
+
+
+def savings(servers: Sequence[ServerSnapshot], costs: ToolCosts) -> list[tuple[str, int]]:
+    """Returns what each server would save if its tool listing alone became compact, the most first."""
+    own = {server.name for server in servers if not server.is_builtin and not server.is_lazy and server.origin != "proposal"}
+    known = [(cost.server, cost.shown_tokens - cost.compact_tokens) for cost in costs.servers if cost.compact_tokens is not None]
+    saved = [(name, tokens - costs.search_tokens) for name, tokens in known if name in own and tokens > costs.search_tokens]
+    return sorted(saved, key=lambda each: -each[1])
+
+
+class TokenAdvice(Button):
+    """A button that says what a compact tool listing would save, and applies it to the servers that the user chooses."""
+
+    def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
+        super().__init__(theme, "", "link", small=True)
+        self._wishes = wishes
+        self._saved: list[tuple[str, int]] = []
+        self._total = 0
+        self.clicked.connect(self._on_clicked)
+        self.hide()
+
+    @property
+    def is_worth_it(self) -> bool:
+        return self._total >= LEAST_SAVED
+
+    def set_savings(self, saved: list[tuple[str, int]], search_tokens: int) -> None:
+        """Offers savings; together they cost the tools that search once, which each of them counts."""
+        self._saved = saved
+        self._total = sum(tokens for _, tokens in saved) + search_tokens * max(0, len(saved) - 1)
+        self.setText(tr("Save {tokens} tokens…", tokens=f"{self._total:,}"))
+        self.setToolTip(tr("Clients see one small tool per server; using it loads the rest."))
+
+    def _on_clicked(self) -> None:
+        menu = QMenu(self)
+        menu.setFont(self._theme.font())
+        menu.setAccessibleName(self.text())
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.addAction(tr("Compact tool listing: one small tool per server loads the rest")).setEnabled(False)
+        if len(self._saved) > 1:
+            everything = [name for name, _ in self._saved]
+            text = tr("Compact listing for all {count} servers: saves {tokens} tokens", count=len(everything), tokens=f"{self._total:,}")
+            menu.addAction(text).triggered.connect(partial(self._wishes.lazy_many_requested.emit, everything))
+            menu.addSeparator()
+        for name, tokens in self._saved[:MOST_ADVISED]:
+            text = tr("Compact listing for {name}: saves {tokens} tokens", name=_short(name), tokens=f"{tokens:,}")
+            menu.addAction(text.replace("&", "&&")).triggered.connect(partial(self._wishes.lazy_many_requested.emit, [name]))
+        popup_below(menu, self)
+
+
+LONGEST_NAME = 40  # characters; a menu has no tooltip
+
+
+def _short(name: str) -> str:
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
 class TokenSummary(QWidget):
@@ -33,11 +92,9 @@ class TokenSummary(QWidget):
         self._servers: Sequence[ServerSnapshot] = ()
         self._listing: ClientModeSnapshot | None = None
         self._in_full: Sequence[str] = ()
-        line = row(self, spacing=10)
         self._words = Label(theme, "", "caption", "secondary", tabular=True)
-        line.addWidget(self._words)
         self._advice = TokenAdvice(theme, wishes)
-        line.addWidget(self._advice)
+        fill(row(self, spacing=10), self._words, self._advice)
 
     def set_listings(self, listings: Sequence[ClientModeSnapshot]) -> None:
         """Sets how tools are listed to clients, by default and to those that were connected."""
@@ -103,6 +160,11 @@ ALL, NEEDS_YOU, READY, STARTING, WAITING, STOPPED = range(6)
 """The tabs. Each server is on the first and on one of the others; servers that would take calls are paused with all others."""
 
 
+def needs_action(server: ServerSnapshot) -> bool:
+    """Returns whether the user has to do or to look at something; such servers are first in every list."""
+    return needs_person(server) or server.waiting
+
+
 def tab_of(server: ServerSnapshot) -> int:
     """Returns the tab for the state of a server."""
     if needs_action(server):
@@ -128,26 +190,19 @@ class ServerFilter(QWidget):
         self._state = 0
         self._servers: Sequence[ServerSnapshot] = ()
         self._words: list[str] = []
-        self._found: dict[str, list[str]] = {}
+        self.found: dict[str, list[str]] = {}
         line = row(self, margins=(24, 14, 24, 12), spacing=10)
         names = [tr("All"), tr("Needs you"), tr("Ready"), tr("Starting"), tr("Waiting"), tr("Stopped")]
         self._tabs = FilterTabs(theme, names, name=tr("State"), hides_empty=True)
         self._tabs.chosen.connect(self._on_chosen)
-        line.addWidget(self._tabs)
         self._keys = ElidedLabel(theme, "", "caption", "muted")
-        line.addWidget(self._keys, 1)
         self.tokens = TokenSummary(theme, wishes)
-        line.addWidget(self.tokens)
+        fill(line, self._tabs, (self._keys, 1), self.tokens)
         self._line = line
 
     def add_control(self, control: QWidget) -> None:
         """Adds a control at the right end."""
         self._line.addWidget(control)
-
-    @property
-    def found(self) -> Mapping[str, Sequence[str]]:
-        """The tools that the search found, by server."""
-        return self._found
 
     def set_servers(self, servers: Sequence[ServerSnapshot]) -> None:
         """Counts the servers of each tab that fit the search."""
@@ -179,10 +234,10 @@ class ServerFilter(QWidget):
     def search(self, text: str, tools: Sequence[ToolSnapshot]) -> None:
         """Searches servers and these tools for words."""
         self.set_words(text)
-        self._found = {}
+        self.found = {}
         for tool in tools:
             if self._words and self._has(tool.name, tool.original_name, tool.description):
-                self._found.setdefault(tool.server, []).append(tool.original_name)
+                self.found.setdefault(tool.server, []).append(tool.original_name)
         self._count()
 
     def passes(self, server: ServerSnapshot) -> bool:
@@ -192,7 +247,7 @@ class ServerFilter(QWidget):
     def _is_found(self, server: ServerSnapshot) -> bool:
         if not self._words:
             return not server.is_builtin or server.problem is not None  # Tooltray's own server is none of the user's; a search finds it
-        return server.name in self._found or self._has(server.name, server.target, server.description)
+        return server.name in self.found or self._has(server.name, server.target, server.description)
 
     def show_all(self) -> None:
         """Shows servers of every state."""

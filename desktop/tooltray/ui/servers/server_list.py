@@ -17,10 +17,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_words import found_words
 from tooltray.ui.servers.server_card import ServerCard
-from tooltray.ui.servers.server_filter import ServerFilter
-from tooltray.ui.servers.server_groups import needs_action
-from tooltray.ui.servers.server_table import ServerTable
-from tooltray.ui.servers.server_views import ServerViews
+from tooltray.ui.servers.server_filter import ServerFilter, needs_action
+from tooltray.ui.servers.server_table import ServerTable, ServerViews
 from tooltray.ui.widgets.card_grid import CardGrid
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.surface import tint

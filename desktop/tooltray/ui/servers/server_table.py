@@ -1,23 +1,31 @@
-"""Many servers as one table: the same facts as a card in one line each, drawn by model/view; sorted, under headings, many selected."""
+"""Many servers as one table: the same facts as a card in one line each, drawn by model/view; sorted, under headings, many selected.
+And the menu that chooses between cards and table, the order and the headings."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QResizeEvent
+import msgspec
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QMenu
 
-from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
+from tooltray.ui.kit.window_memory import WindowMemory
+from tooltray.ui.origins import file_name, is_of_file, project_of
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_words import foot, label_words, reached, titled, tool_count
-from tooltray.ui.servers.server_groups import GROUPINGS, Grouping, grouped, state_rank
-from tooltray.ui.service_words import service
-from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
+from tooltray.ui.servers.server_filter import needs_action
+from tooltray.ui.service_words import host, service
+from tooltray.ui.state_language import IN_USE, UNKNOWN, WORKING, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import IconButton, popup_below
 from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
@@ -27,6 +35,100 @@ ROOM_FOR_RUNS = 640  # px; below that, what runs is in the details that lie besi
 TRAFFIC_COLUMN, TOKENS_COLUMN, FOUND_COLUMN = 6, 5, 3
 SORTS = ("", "name", "state", "runs", "tools", "tokens", "calls", "on")
 """Names of the columns by which servers can be sorted, in the memory of the window; "": none."""
+
+
+STATE_ORDER = (
+    ServerState.ERROR,
+    ServerState.NEEDS_SIGN_IN,
+    ServerState.WAITING,
+    ServerState.RESTARTING,
+    ServerState.STARTING,
+    ServerState.INSTALLING,
+    ServerState.STOPPING,
+    ServerState.RUNNING,
+    ServerState.ON_DEMAND,
+    ServerState.STOPPED,
+)
+"""What a person should look at first."""
+
+DECORATION = re.compile(r"^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-mcp|-server)$")
+
+
+class Grouping(msgspec.Struct, frozen=True):
+    """A way of grouping servers.
+
+    Args:
+        name: in the memory of the window.
+        of: returns the heading of a server.
+    """
+
+    name: str
+    title: Callable[[], str]
+    of: Callable[[ServerSnapshot], str]
+
+
+def state_rank(server: ServerSnapshot) -> int:
+    return STATE_ORDER.index(server.state)
+
+
+def by_state(server: ServerSnapshot) -> str:
+    if needs_action(server):
+        return tr("Needs you")
+    if server.state is ServerState.WAITING:
+        return tr("Waiting for project")
+    if server.state in (ServerState.STOPPED, ServerState.STOPPING):
+        return tr("Stopped")
+    if server.state in WORKING:
+        return tr("Starting")
+    return tr("Connected") if server.state is ServerState.RUNNING else tr("Sleeping")
+
+
+def by_file(server: ServerSnapshot) -> str:
+    """Returns the project or the file that a server is from."""
+    if is_of_file(server):
+        return file_name(server.file, project_of(server))
+    return tr("Comes with Tooltray") if server.is_builtin else tr("Settings")
+
+
+def by_service(server: ServerSnapshot) -> str:
+    """Returns the service of a server: the host or the program, without the common parts of names."""
+    if server.is_builtin:
+        return tr("Comes with Tooltray")
+    if "://" in server.target:
+        return ".".join(host(server.target).split(".")[-2:]) or server.name
+    return DECORATION.sub("", service(server).rpartition("/")[2]) if server.target else server.name
+
+
+GROUPINGS = (
+    Grouping("", lambda: tr("No groups"), lambda server: ""),
+    Grouping("state", lambda: tr("State"), by_state),
+    Grouping("file", lambda: tr("Project or file"), by_file),
+    Grouping("service", lambda: tr("Service"), by_service),
+)
+
+
+def grouping(name: str) -> Grouping:
+    """Returns the grouping of this name; the first one for an unknown name."""
+    return next((each for each in GROUPINGS if each.name == name), GROUPINGS[0])
+
+
+def grouped(servers: Sequence[ServerSnapshot], by: Grouping) -> list[ServerSnapshot | Heading]:
+    """Returns servers under headings, each group in the given order: states by urgency, others by name."""
+    if not by.name:
+        return list(servers)
+    groups: dict[str, list[ServerSnapshot]] = {}
+    for server in servers:
+        groups.setdefault(by.of(server), []).append(server)
+    rows: list[ServerSnapshot | Heading] = []
+    for title in _in_order(groups, by):
+        rows += [Heading(title, len(groups[title])), *groups[title]]
+    return rows
+
+
+def _in_order(groups: Mapping[str, Sequence[ServerSnapshot]], by: Grouping) -> list[str]:
+    if by.name == "state":
+        return sorted(groups, key=lambda title: min(state_rank(server) for server in groups[title]))
+    return sorted(groups, key=lambda title: (all(server.is_builtin for server in groups[title]), title.casefold()))
 
 
 class ServerTable(Table):
@@ -145,3 +247,80 @@ def _calls(server: ServerSnapshot) -> str:
 
 def _is_on(server: ServerSnapshot) -> bool | None:
     return None if server.is_builtin else server.state in IN_USE
+
+
+MOST_CARDS = 11  # beyond that a table, unless a person wants cards: scanning beats looking, and no widget is built per server
+CARDS, TABLE = "cards", "table"
+VIEW, SORT, GROUP = "servers.view", "servers.sort", "servers.group"  # in the memory of the window
+
+
+class ServerViews(IconButton):
+    """A button whose menu has all views. `changed`: the user has chosen another one."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, memory: WindowMemory, table: ServerTable) -> None:
+        super().__init__(theme, "layers", tr("How servers are shown"), small=True)
+        self._memory, self._table = memory, table
+        self._count = 0
+        table.set_grouping(self.grouping)
+        self._sort_as_remembered()
+        table.sort_changed.connect(self._on_sorted)
+        self.clicked.connect(self._on_clicked)
+
+    @property
+    def grouping(self) -> Grouping:
+        return grouping(self._memory.text(GROUP))
+
+    def is_table(self, count: int) -> bool:
+        """Returns whether so many servers are shown as a table."""
+        self._count = count
+        chosen = self._memory.text(VIEW)
+        return chosen == TABLE if chosen in (CARDS, TABLE) else count > MOST_CARDS
+
+    def _sort_as_remembered(self) -> None:
+        name, _, falls = self._memory.text(SORT).partition(" ")
+        self._table.sort_by(SORTS.index(name) if name in SORTS[1:] else -1, bool(falls))
+
+    def _on_sorted(self) -> None:
+        by = self._table.sorted_by
+        self._memory.remember(SORT, f"{SORTS[by[0]]} {'falls' if by[1] else ''}".strip() if by is not None else "")
+
+    def _on_clicked(self) -> None:
+        menu = QMenu(self)
+        menu.setFont(self._theme.font())
+        menu.setAccessibleName(self.accessibleName())
+        menu.aboutToHide.connect(menu.deleteLater)
+        is_table = self.is_table(self._count)
+        self._add_choices(menu, tr("Show as"), [(tr("Cards"), CARDS), (tr("Table"), TABLE)], TABLE if is_table else CARDS, VIEW)
+        if is_table:
+            self._add_choices(menu, tr("Group by"), [(each.title(), each.name) for each in GROUPINGS], self.grouping.name, GROUP)
+            self._add_choices(menu, tr("Sort by"), self._sorts(), self._memory.text(SORT).partition(" ")[0], SORT)
+        popup_below(menu, self)
+
+    def _sorts(self) -> list[tuple[str, str]]:
+        titles = [column.title for column in self._table.columns]
+        return [(tr("As added"), ""), *((titles[index], name) for index, name in enumerate(SORTS) if name)]
+
+    def _add_choices(self, menu: QMenu, title: str, choices: Sequence[tuple[str, str]], chosen: str, name: str) -> None:
+        if not menu.isEmpty():
+            menu.addSeparator()
+        menu.addAction(title).setEnabled(False)
+        group = QActionGroup(menu)
+        for words, value in choices:
+            action = menu.addAction(words)
+            action.setCheckable(True)
+            action.setChecked(value == chosen)
+            group.addAction(action)
+            action.triggered.connect(partial(self._on_chosen, name, value))
+
+    def _on_chosen(self, name: str, value: str) -> None:
+        if name == SORT:
+            index = SORTS.index(value) if value else -1
+            self._table.sort_by(index, self._table.columns[index].falls if value else False)
+            self._on_sorted()
+        else:
+            self._memory.remember(name, value)
+        if name == GROUP:
+            self._table.set_grouping(self.grouping)
+        self.changed.emit()

@@ -1,56 +1,101 @@
 """Carries out what the user requests of a server, from wherever it is shown. Nothing here decides: each method calls a verb or two of the
-engine, or opens a sheet."""
+engine, or opens a sheet. And finds out whether servers fail since secrets cannot be read, and shows the ways out above the pages."""
 
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.activity import HUB, SERVER
-from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.setup import ServerRemoval
+from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.secrets_help import open_secrets
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
-from tooltray.ui.origins import change_there, is_of_file
-from tooltray.ui.servers.options_sheet import OptionsSheet
-from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, removed_words, take_out
-from tooltray.ui.servers.sign_in_sheet import SignInAddressSheet
+from tooltray.ui.origins import change_there, is_of_file, project_of
+from tooltray.ui.servers.server_sheets import AddToSheet, DuplicateSheet, OptionsSheet, SecretSheet, SignInAddressSheet
 from tooltray.ui.widgets.toast import Toast
 
-if TYPE_CHECKING:  # imported where it is opened
+if TYPE_CHECKING:  # one is imported where it is opened, and the other imports this
     from tooltray.ui.logs.log_view import LogSheet
+    from tooltray.ui.servers.installed_tab import InstalledTab
 
 
-class ServersShown(Protocol):
-    """The page of servers, as far as the verbs need it."""
+MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes
 
-    def show_server_problem(self, name: str, problem: Problem | None) -> None:
-        """Shows at a server why an action failed; None hides it."""
 
-    def show_tools(self, name: str, tools: Sequence[ToolSnapshot]) -> None:
-        """Shows the tools of a server; with "" these are all tools."""
+class RemovedServer(msgspec.Struct, frozen=True):
+    name: str
+    entry: Mapping[str, object]
+    is_default: bool
+    removal: ServerRemoval  # what is to go with it
+    project: str = ""  # the folder of the file that it was in; empty: the settings
 
-    def show_copy(self, name: str) -> None:
-        """Opens the settings of a server's new copy as soon as it exists."""
 
-    def await_card(self, name: str) -> None:
-        """Moves the focus to a server that is being restored, as soon as it exists."""
+async def take_out(context: PageContext, name: str) -> RemovedServer:
+    """Removes a server; its secrets stay.
 
-    def cost_of(self, name: str) -> ServerCost | None:
-        """Returns what the definitions of a server's tools cost; None: not known."""
+    Raises:
+        TooltrayError: it was not removed, with the reason.
+    """
+    api, server = context.hub.servers, context.servers.find(name)
+    if server is not None and is_of_file(server):
+        there = await api.get_server_entry(name)
+        gone = await api.remove_mcp_server(name, keep_secrets=True)
+        return RemovedServer(there.name, there.entry, server.is_default, gone, project_of(server))
+    entry = (await api.get_mcp_servers()).get(name, {})
+    is_default = name in await api.get_mcp_default_servers()
+    return RemovedServer(name, entry, is_default, await api.remove_mcp_server(name, keep_secrets=True))
+
+
+async def bring_back(context: PageContext, removed: RemovedServer) -> None:
+    """Undoes a removal."""
+    await context.hub.servers.add_mcp_server(removed.name, removed.entry, removed.is_default, removed.project)
+
+
+async def forget_secrets(context: PageContext, removal: ServerRemoval) -> None:
+    """Deletes the secrets that only a removed server used, when its removal can no longer be undone."""
+    if names := [*removal.secrets, *filter(None, [removal.sign_in])]:
+        await context.hub.secrets.remove_unused_secrets(names)
+
+
+def removed_words(removed: RemovedServer) -> str:
+    """Returns one line about a removal; it may name secrets, and never contains their values."""
+    is_of_file = bool(removed.project)
+    text = tr("{name} is removed from its file", name=removed.name) if is_of_file else tr("{name} is removed", name=removed.name)
+    return " · ".join([text, *_of_secrets(removed.removal)])
+
+
+def _of_secrets(removal: ServerRemoval) -> Iterator[str]:
+    if len(removal.secrets) > 1:
+        yield tr("with its secrets {names}", names=first_names(removal.secrets, MOST_NAMES))
+    elif removal.secrets:
+        yield tr("with its secret {names}", names=removal.secrets[0])
+    if removal.sign_in:
+        yield tr("its sign-in ends")
+    for shared in removal.shared:
+        users = first_names(shared.users, MOST_NAMES)
+        is_one = len(shared.users) == 1
+        stays = tr("{name} stays, {users} still uses it", name=shared.name, users=users)
+        yield stays if is_one else tr("{name} stays, {users} still use it", name=shared.name, users=users)
 
 
 class ServerVerbs(QObject, View):
     """The receiver of `ServerWishes`. A failure is shown at its server; what was done in a toast, with Undo where it can be undone."""
 
-    def __init__(self, context: PageContext, parent: QObject, page: ServersShown) -> None:
+    def __init__(self, context: PageContext, parent: QObject, page: "InstalledTab") -> None:
         super().__init__(parent)
         self.context, self._page = context, page
         self._signing_in: set[str] = set()  # whose outcome is waited for
@@ -161,14 +206,11 @@ class ServerVerbs(QObject, View):
     async def _remove(self, name: str) -> None:
         removed = await take_out(self.context, name)
         toast = self.context.offer_undo(removed_words(removed), partial(self._bring_back, removed))
-        toast.passed.connect(partial(self._forget, removed))
+        toast.passed.connect(lambda: self.run(forget_secrets(self.context, removed.removal)))
 
     async def _bring_back(self, removed: RemovedServer) -> None:
         self._page.await_card(removed.name)
         await bring_back(self.context, removed)
-
-    def _forget(self, removed: RemovedServer) -> None:
-        self.run(forget_secrets(self.context, removed.removal))
 
     def copy_entry(self, name: str) -> None:
         """Copies a server's entry to the clipboard, in the form of other programs' settings."""
@@ -182,8 +224,6 @@ class ServerVerbs(QObject, View):
     def duplicate(self, name: str) -> None:
         """Opens the sheet that names a server's copy."""
         if (server := self.context.servers.find(name)) is not None:
-            from tooltray.ui.servers.duplicate_sheet import DuplicateSheet
-
             self.context.sheets.show(DuplicateSheet(self.context, server, self._page.show_copy))
 
     # signing in
@@ -305,13 +345,89 @@ class ServerVerbs(QObject, View):
     def open_secret(self, server: str, secret: str) -> None:
         """Opens a field for a secret that a server lacks; once it is stored the engine starts the server again."""
         if secret and self.context.sheets.sheet is None:
-            from tooltray.ui.servers.secret_sheet import SecretSheet
-
             self.context.sheets.show(SecretSheet(self.context, server, secret))
 
     def open_links(self, name: str) -> None:
         """Shows links that add a server to AI clients."""
         if self.context.sheets.sheet is None:
-            from tooltray.ui.add.add_to_sheet import AddToSheet
-
             self.context.sheets.show(AddToSheet(self.context, name))
+
+
+class ClosedSecrets(QObject, View):
+    """The notice about secrets that cannot be read.
+
+    Args:
+        restart: restarts a server, by its name.
+    """
+
+    def __init__(self, context: PageContext, parent: QObject, *, restart: Callable[[str], object]) -> None:
+        super().__init__(parent)
+        self.context, self._restart = context, restart
+        self._is_checking = self._are_closed = False
+        context.servers.server_changed.connect(self._on_server_changed)
+        context.hub.on_any((SecretsChanged,), self._on_secrets_changed, self)
+        context.notices.secrets_choice_requested.connect(self._on_choice)
+        context.wishes.unlock_requested.connect(self._on_unlock)
+
+    async def open(self, kind: str, passphrase: str) -> None:
+        """Carries out what `SecretsHelp` requests, and restarts the servers that have failed.
+
+        Args:
+            kind: another place: "keyring", "file" or "memory"; empty: the place stays.
+            passphrase: opens the file, or becomes its passphrase if the file is new.
+
+        Raises:
+            TooltrayError: the secrets cannot be used.
+        """
+        await open_secrets(self.hub, kind, passphrase)
+        self._show(None)
+        for server in self.context.servers.servers:
+            if server.state is ServerState.ERROR:
+                self._restart(server.name)
+
+    def _show(self, problem: Problem | None) -> None:
+        """Shows a problem where the user can solve it; None: secrets can be read now."""
+        from tooltray.ui.add.review_sheet import ReviewSheet
+
+        sheets = self.context.sheets
+        self._are_closed = problem is not None
+        if sheets.sheet is None or problem is None:
+            self.context.notices.set_secrets_problem(problem, self.hub.secret_backend)
+        if isinstance(sheets.panel, ReviewSheet):
+            sheets.panel.on_secrets_tried(problem)
+
+    def _on_unlock(self) -> None:
+        """Shows the ways out at the notice, or in the settings where another notice is shown."""
+        if not self.context.notices.open_secrets_help():
+            self.context.go(Settings("secrets"))
+
+    def _on_choice(self, kind: str, passphrase: str) -> None:
+        self.run(self.open(kind, passphrase), show=self._show_failure)
+
+    def _show_failure(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self._show(problem)
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
+        if server.state is ServerState.ERROR and server.problem is not None and not self._is_checking:
+            self._is_checking = True
+            self.run(self._check(server.problem))
+
+    async def _check(self, problem: Problem) -> None:
+        """Shows the problem of the secret store if it is a server's problem."""
+        try:
+            await self.hub.secrets.get_secret_names()
+        except TooltrayError as error:
+            if error.problem.title in problem.title or error.problem.title in problem.message:
+                self._show(error.problem)
+        finally:
+            self._is_checking = False
+
+    def _on_secrets_changed(self) -> None:
+        if self._are_closed:
+            self.run(self._check_opened())
+
+    async def _check_opened(self) -> None:
+        """Drops the problem of locked secrets that were unlocked elsewhere, such as at a terminal."""
+        if (await self.hub.secrets.get_secrets()).problem is None:
+            self._show(None)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
@@ -20,7 +20,8 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.setting_rows import lines_box
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 680
@@ -42,17 +43,12 @@ class WhySheet(SheetView):
         client.removed.connect(self.close_requested)
         self._done = column()
         self._found = column(spacing=12)
-        self.body.addLayout(self._done)
-        self.body.addLayout(self._found)
+        fill(self.body, self._done, self._found)
         self._found.addWidget(Label(theme, tr("Looking into it…"), "body", "muted"))
-        log = Button(theme, tr("Show log"), icon="log")
-        log.clicked.connect(self._on_log)
-        self.buttons.addWidget(log)
-        edit = Button(theme, tr("Edit"), icon="edit")
+        log = Button(theme, tr("Show log"), icon="log", on_click=self._on_log)
+        edit = Button(theme, tr("Edit"), icon="edit", on_click=self._on_edit)
         edit.setAccessibleName(tr("Edit {name}", name=client.name))
-        edit.clicked.connect(self._on_edit)
-        self.buttons.addWidget(edit)
-        self.buttons.addStretch(1)
+        fill(self.buttons, log, edit, 1)
         self._close = self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self._close)
         self.reading(self._read)()
@@ -76,41 +72,32 @@ class WhySheet(SheetView):
         if found.remark:  # such as secrets that it usually needs and does not get
             self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))
         if found.remedies:
-            self._found.addWidget(Label(self._theme, tr("How to fix it"), "strong"))
-            self._found.addWidget(self._remedies(found.remedies))
+            fill(self._found, Label(self._theme, tr("How to fix it"), "strong"), self._remedies(found.remedies))
         facts = _facts(found)
         if facts:
-            self._found.addWidget(Label(self._theme, tr("What was found"), "strong"))
-            self._found.addWidget(self._fact_box(facts))
+            fill(self._found, Label(self._theme, tr("What was found"), "strong"), self._fact_box(facts))
         if found.stderr:
             self._found.addWidget(Label(self._theme, tr("Its last lines"), "strong"))
             name = tr("Lines that {name} wrote", name=self._client.name)
             self._found.addWidget(CodeView(self._theme, "\n".join(found.stderr), name, lines=min(len(found.stderr), STDERR_LINES)))
 
     def _remedies(self, remedies: Sequence[Remedy]) -> Surface:
-        box = Surface(self._theme, "surface", "border", "m")
-        lines = column(box, margins=(14, 4, 14, 4))
-        for index, remedy in enumerate(remedies):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 8, 0, 8), spacing=12)
-            words = column(spacing=2)
-            words.addWidget(Label(self._theme, _sentence(remedy.title), "label", wrap=True))
-            if remedy.value and remedy.kind != "store_secret":
-                words.addWidget(CodeLabel(self._theme, remedy.value, "secondary"))
-            line.addLayout(words, 1)
-            if (button := self._remedy_button(remedy)) is not None:
-                line.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-            lines.addLayout(line)
-        return box
+        return lines_box(self._theme, map(self._remedy, remedies), margin=4)
+
+    def _remedy(self, remedy: Remedy) -> QHBoxLayout:
+        words = fill(column(spacing=2), Label(self._theme, _sentence(remedy.title), "label", wrap=True))
+        if remedy.value and remedy.kind != "store_secret":
+            words.addWidget(CodeLabel(self._theme, remedy.value, "secondary"))
+        line = fill(row(margins=(0, 8, 0, 8), spacing=12), (words, 1))
+        if (button := self._remedy_button(remedy)) is not None:
+            line.addWidget(button)
+        return line
 
     def _remedy_button(self, remedy: Remedy) -> QWidget | None:
         if remedy.is_automatic or remedy.kind == "sign_in":
-            button = Button(self._theme, _verb(remedy.kind), small=True)
-            button.clicked.connect(partial(self._on_remedy, remedy))
+            button = Button(self._theme, _verb(remedy.kind), small=True, on_click=partial(self._on_remedy, remedy))
         elif remedy.kind == "store_secret":
-            button = Button(self._theme, tr("Enter it"), small=True, icon="key")
-            button.clicked.connect(partial(self._on_secret, remedy))
+            button = Button(self._theme, tr("Enter it"), small=True, icon="key", on_click=partial(self._on_secret, remedy))
         elif remedy.value:
             button = Button(self._theme, tr("Copy"), icon="copy", small=True)
             button.clicked.connect(partial(self.context.copy, remedy.value, tr("Copied")))
@@ -120,18 +107,13 @@ class WhySheet(SheetView):
         return button
 
     def _fact_box(self, facts: list[tuple[str, str]]) -> Surface:
-        box = Surface(self._theme, "surface", "border", "m")
-        lines = column(box, margins=(14, 4, 14, 4))
-        for index, (name, value) in enumerate(facts):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 6, 0, 6))
-            label = Label(self._theme, name, "caption", "muted")
-            label.setFixedWidth(px(NAME_COLUMN))
-            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(CodeLabel(self._theme, value), 1)
-            lines.addLayout(line)
-        return box
+        return lines_box(self._theme, (self._fact(*each) for each in facts), margin=4)
+
+    def _fact(self, name: str, value: str) -> QHBoxLayout:
+        line, label = row(margins=(0, 6, 0, 6)), Label(self._theme, name, "caption", "muted")
+        label.setFixedWidth(px(NAME_COLUMN))
+        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        return fill(line, (CodeLabel(self._theme, value), 1))
 
     def _on_remedy(self, remedy: Remedy) -> None:
         if remedy.kind == "sign_in":
@@ -186,15 +168,15 @@ def _facts(found: Diagnosis) -> list[tuple[str, str]]:
 
 
 def _verb(kind: str) -> str:
-    words: dict[str, Callable[[], str]] = {
-        "use_absolute_path": lambda: tr("Use the full path"),
-        "switch_registry": lambda: tr("Switch registry"),
-        "add_to_path": lambda: tr("Add to PATH"),
-        "sign_in": lambda: tr("Sign in"),
-        "switch_on": lambda: tr("Switch on"),
-        "start": lambda: tr("Start"),
+    words = {
+        "use_absolute_path": tr("Use the full path"),
+        "switch_registry": tr("Switch registry"),
+        "add_to_path": tr("Add to PATH"),
+        "sign_in": tr("Sign in"),
+        "switch_on": tr("Switch on"),
+        "start": tr("Start"),
     }
-    return words[kind]() if kind in words else tr("Do it")
+    return words.get(kind) or tr("Do it")
 
 
 def _sentence(text: str) -> str:

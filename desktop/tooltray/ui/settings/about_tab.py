@@ -1,25 +1,29 @@
-"""The tab of settings about Tooltray itself: version and kind, the places of its files, the information for a bug report, the keys. A text
-is shown before it is copied."""
+"""The tab of settings about Tooltray itself: version and kind, newer versions, the places of its files, the information for a bug report,
+the keys. A text is shown before it is copied."""
+
+from datetime import datetime
 
 from PySide6.QtCore import QLocale, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.hub import ProgramLoad, ProgramSnapshot
+from tooltray.foundation.snapshots.hub import ProgramLoad, ProgramSnapshot, ReleaseNews
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.settings.release_section import ReleaseSection
-from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
-from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.problem_words import whole
+from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import clear, column, fill
 from tooltray.ui.zoom import px
 
 WIDTH = 760
@@ -78,6 +82,76 @@ def _shortcuts() -> tuple[tuple[str, str], ...]:
     )
 
 
+class ReleaseSection(Section):
+    """Hidden while the settings have no list of releases."""
+
+    def __init__(self, context: PageContext) -> None:
+        theme = context.theme
+        self._status = ElidedLabel(theme, "", "caption", "muted")
+        self._check = Button(theme, tr("Check now"), icon="refresh", small=True)
+        super().__init__(context, tr("New versions"), self._status, self._check)
+        self._check.clicked.connect(lambda: self.run(self.hub.releases.check_for_release(), button=self._check))
+        self._news, self._version = ReleaseNews(), ""
+        self._found, name = column(spacing=10), tr("Check once a day")
+        self._switch = Switch(theme, name)
+        self._switch.clicked.connect(lambda is_on: self.run(choose_updates(context, is_on), button=self._switch))
+        daily = setting_row(theme, name, tr("Reads a public list, without your version or any ID."), self._switch)
+        fill(self.body, self._found, group(theme, daily))
+        self.hide()
+        context.hub.snapshot_changed.connect(self._draw)
+        self._draw()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure, and the switch as it is; None removes the failure."""
+        super().show_problem(problem)
+        if problem is not None:
+            self._switch.set_on(self._news.check is True)
+
+    def _draw(self) -> None:
+        snapshot = self.hub.snapshot
+        if snapshot is None or (snapshot.release, snapshot.version) == (self._news, self._version):
+            return
+        news, self._news, self._version = snapshot.release, snapshot.release, snapshot.version
+        self.setVisible(bool(news.address))
+        self._switch.set_on(news.check is True)
+        self._status.set_text(_status_words(news))
+        clear(self._found)
+        if news.withdrawn:
+            title = tr("Tooltray {version} was withdrawn. You are using it.", version=snapshot.version)
+            self._found.addWidget(Banner(self._theme, "warning", title, news.withdrawn))
+        if news.version:
+            self._found.addWidget(self._newer(news))
+
+    def _newer(self, news: ReleaseNews) -> Banner:
+        buttons = []
+        if news.download:
+            download = Button(self._theme, tr("Download"), icon="external", small=True)
+            download.clicked.connect(lambda: QDesktopServices.openUrl(QUrl(news.download)))
+            buttons.append(download)
+        if news.command:
+            copy = Button(self._theme, tr("Copy command"), icon="copy", small=True)
+            copy.clicked.connect(lambda: self.context.copy(news.command, tr("The command is copied")))
+            buttons.append(copy)
+        text = "\n".join((*(f"• {change}" for change in news.changes), say(news.update)))
+        return Banner(self._theme, "info", tr("Tooltray {version} is available", version=news.version), text, *buttons)
+
+
+async def choose_updates(context: PageContext, is_wanted: bool) -> None:
+    """Switches the daily check for new versions on, and checks at once; or switches it off."""
+    await context.hub.settings.change_settings({"updates": {"check": is_wanted}})
+    if is_wanted:
+        await context.hub.releases.check_for_release()
+
+
+def _status_words(news: ReleaseNews) -> str:
+    if news.problem is not None:
+        return whole(news.problem)
+    if not news.checked_at:
+        return tr("Not checked yet")
+    when = moment(news.checked_at, datetime.now())
+    return tr("Checked {when}", when=when) if news.version else tr("No newer version. Checked {when}", when=when)
+
+
 class AboutTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
@@ -90,8 +164,7 @@ class AboutTab(Page):
         self._add_program()
         self._add_places()
         self._add_diagnostics()
-        self._begin(tr("Keyboard"))
-        self._area.body.addWidget(group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())))
+        self._add(tr("Keyboard"), group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())))
         self._area.body.addStretch(1)
         self.enable(False)
         self._look = self.reading(self._read)
@@ -124,7 +197,6 @@ class AboutTab(Page):
         self._servers_load = Label(theme, "", "caption", "secondary", tabular=True)
         licences = Button(theme, tr("Show licences"), small=True)
         licences.clicked.connect(lambda: self.run(self._show_licences(), button=licences))
-        self._area.body.addLayout(heading(theme, "Tooltray"))
         self._about = group(
             theme,
             setting_row(theme, tr("Version"), "", self._version),
@@ -133,20 +205,18 @@ class AboutTab(Page):
             setting_row(theme, tr("Your servers use"), tr("With what they have started."), self._servers_load),
             setting_row(theme, tr("Licences"), "", licences),
         )
-        self._area.body.addWidget(self._about)
         self._releases = ReleaseSection(self.context)
         self._releases.body.setContentsMargins(0, px(SECTION_GAP), 0, 0)
-        self._area.body.addWidget(self._releases)
+        fill(self._area.body, heading(theme, "Tooltray"), self._about, self._releases)
 
     def _add_places(self) -> None:
-        self._begin(tr("Where files are"))
         self._files = group(
             self._theme,
             self._place_row("settings", tr("Settings"), tr("A text that you can edit.")),
             self._place_row("logs", tr("Logs"), tr("Of Tooltray and of each server.")),
             self._place_row("home", tr("All files"), tr("Everything that Tooltray keeps.")),
         )
-        self._area.body.addWidget(self._files)
+        self._add(tr("Where files are"), self._files)
 
     def _place_row(self, member: str, title: str, text: str) -> QWidget:
         """Makes the row of a file or folder; `member`: its path in ProgramSnapshot."""
@@ -155,23 +225,21 @@ class AboutTab(Page):
         path.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         copy = IconButton(theme, "copy", tr("Copy the path of {what}", what=title), small=True)
         copy.clicked.connect(lambda: self.context.copy(getattr(self._program, member), tr("The path is copied")))
-        open_it = Button(theme, tr("Open"), icon="external", small=True)
+        open_it = Button(theme, tr("Open"), icon="external", small=True, on_click=lambda: self._open_path(getattr(self._program, member)))
         open_it.setAccessibleName(tr("Open {what}", what=title))
-        open_it.clicked.connect(lambda: self._open_path(getattr(self._program, member)))
         return setting_row(theme, title, text, path, copy, open_it)
 
     def _add_diagnostics(self) -> None:
         theme = self._theme
         diagnostics = Button(theme, tr("Copy diagnostics…"), small=True)
         diagnostics.clicked.connect(lambda: self.run(self._show_diagnostics(), button=diagnostics))
-        self._begin(tr("If something is wrong"))
         text = tr("For a bug report. You see them first.")
         self._reports = group(theme, setting_row(theme, tr("Diagnostics"), text, diagnostics))
-        self._area.body.addWidget(self._reports)
+        self._add(tr("If something is wrong"), self._reports)
 
-    def _begin(self, title: str) -> None:
+    def _add(self, title: str, rows: QWidget) -> None:
         self._area.body.addSpacing(px(SECTION_GAP))
-        self._area.body.addLayout(heading(self._theme, title))
+        fill(self._area.body, heading(self._theme, title), rows)
 
     def _open_path(self, path: str) -> None:
         """Opens a file or a folder with the system's program for it."""

@@ -22,7 +22,7 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import group, setting_row
-from tooltray.ui.widgets.surface import Surface, column
+from tooltray.ui.widgets.surface import Surface, column, fill
 from tooltray.ui.widgets.table import Table
 
 LONGEST_FILE = 8_000_000  # bytes; a set-up of a thousand servers is far smaller, and this is read into memory
@@ -51,8 +51,7 @@ class BackupTab(Page):
             setting_row(theme, tr("Starter servers"), tr("The servers that come with Tooltray become as they came. Your own stay."), reset),
         )
         self._section.body.addWidget(group(theme, *rows))
-        self._area.body.addWidget(self._section)
-        self._area.body.addStretch(1)
+        fill(self._area.body, self._section, 1)
         self.enable(False)
         context.sheets.freed.connect(self._on_freed)
 

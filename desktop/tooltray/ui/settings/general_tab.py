@@ -142,9 +142,8 @@ class GeneralTab(Page):
 
     def _kept_row(self) -> QWidget:
         self._status = Label(self._theme, "", "caption", "muted", wrap=True)
-        self._clear = Button(self._theme, tr("Clear"), "danger", small=True)
+        self._clear = Button(self._theme, tr("Clear"), "danger", small=True, on_click=self._on_clear)
         self._clear.setAccessibleName(tr("Clear the journal"))
-        self._clear.clicked.connect(self._on_clear)
         return setting_row(self._theme, tr("Kept now"), self._status, self._clear)
 
     def _show_contents(self, settings: Mapping[str, object]) -> None:

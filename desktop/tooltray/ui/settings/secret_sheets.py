@@ -1,24 +1,28 @@
-"""The sheets of the Secrets tab: one secret in full, a new one, and a command that prints one. The value of a stored secret is never shown,
-and no command is run: the hub does that, when a server starts."""
+"""The sheets of the Secrets tab: one secret in full, a new one, and a command that prints one; and the field for a value, wherever one is
+missing. The value of a stored secret is never shown, and no command is run: the hub does that, when a server starts."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from tooltray.foundation.errors import Problem
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp, open_secrets
 from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.settings.secret_entry import SecretEntry
 from tooltray.ui.settings.secret_words import PREFIX, SETTING, Commands, command_of, used_by, user_name
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.setting_rows import text_line
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.setting_rows import add_lines, text_line
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 560
@@ -26,6 +30,103 @@ EXAMPLE = "github/GITHUB_TOKEN"
 LINES = 4  # of the command that are in sight
 COMMAND_NAME, COMMAND = "op", "op\nread\nop://Work/GitHub/credential"
 NOT_IN_NAMES = frozenset("{}")  # a placeholder ends there
+
+
+class SecretEntry(QWidget, View):
+    """A field for a secret's value, which is hidden, and cleared once it is stored; nothing waits for a keyring that shows a prompt.
+    `stored`: the secret of this name was stored, and servers that waited for it are started again automatically.
+
+    Args:
+        secret_name: as settings name it.
+        is_new: the secret is not stored yet; else it is replaced.
+    """
+
+    stored = Signal(str)
+
+    def __init__(self, context: PageContext, secret_name: str, *, is_new: bool = True) -> None:
+        super().__init__()
+        self.context = context
+        theme = self._theme = context.theme
+        self.secret_name, self._is_new = "", is_new
+        self._field = text_line(theme, "", tr("Paste or type the value") if is_new else tr("New value"), is_secret=True)
+        self._field.textChanged.connect(self._draw)
+        self._field.returnPressed.connect(self._on_store)
+        self._button = Button(theme, self._verb, on_click=self._on_store)
+        self._wait, self._fault = KeyringWait(theme, context.hub), column()
+        fill(column(self, spacing=6), fill(row(spacing=8), (self._field, 1), self._button), self._wait, self._fault)
+        self.setFocusProxy(self._field)
+        self.set_name(secret_name)
+
+    def set_name(self, secret_name: str) -> None:
+        """Changes the name of the secret; with an empty name no value can be stored."""
+        self.secret_name = secret_name
+        self._field.setAccessibleName(tr("Value of {name}", name=secret_name) if secret_name else tr("Value"))
+        self._button.setAccessibleName(f"{self._verb}, {secret_name}" if secret_name else self._verb)
+        self._draw()
+
+    @property
+    def _verb(self) -> str:
+        return tr("Store") if self._is_new else tr("Replace")
+
+    def focus_field(self) -> None:
+        """Moves the focus to the field."""
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows below the field why the value was not stored."""
+        if problem is not None:
+            self._set_busy(False)
+            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+    def _on_store(self) -> None:
+        if self._button.isEnabled():
+            self._set_busy(True)
+            self.run(self._store(self.secret_name, self._field.text()))
+
+    def _on_place_chosen(self, kind: str, passphrase: str) -> None:
+        if self._field.text():
+            self._set_busy(True)
+            self.run(self._store_elsewhere(kind, passphrase, self.secret_name, self._field.text()))
+
+    async def _store(self, name: str, value: str) -> None:
+        try:
+            await self.hub.secrets.set_secret(name, value)
+        except TooltrayError as error:
+            if (await self.hub.secrets.get_secrets()).problem is None or not self.is_there:
+                raise
+            self._show_ways_out(error.problem)
+        else:
+            self._field.clear()
+            self._set_busy(False)
+            self.stored.emit(name)
+
+    async def _store_elsewhere(self, kind: str, passphrase: str, name: str, value: str) -> None:
+        """Opens another place for secrets, and stores the value there."""
+        try:
+            await open_secrets(self.hub, kind, passphrase)
+        except TooltrayError as error:
+            self._show_ways_out(error.problem)
+        else:
+            await self._store(name, value)
+
+    def _show_ways_out(self, problem: Problem) -> None:
+        """Shows that the place of the secrets cannot be used, and what to do."""
+        self._set_busy(False)
+        found = SecretsHelp(self._theme, problem, self.hub.secret_backend)
+        found.chosen.connect(self._on_place_chosen)
+        self._fault.addWidget(found)
+
+    def _set_busy(self, is_busy: bool) -> None:
+        clear(self._fault)
+        if is_busy:
+            self._wait.start()
+        else:
+            self._wait.stop()
+        self._field.setReadOnly(is_busy)
+        self._draw()
+
+    def _draw(self) -> None:
+        self._button.setEnabled(bool(self._field.text().strip() and self.secret_name) and not self._field.isReadOnly())
 
 
 class SecretDetailsSheet(SheetView):
@@ -43,70 +144,52 @@ class SecretDetailsSheet(SheetView):
         self._secret, self._stored, self._end = secret, stored, end
         self._entry: SecretEntry | None = None
         theme = self._theme
-        if secret.kind == "own":
-            text = tr("Tooltray keeps this for itself: which tokens you trust, or what its backups are encrypted with.")
+        texts = {
+            "own": tr("Tooltray keeps this for itself: which tokens you trust, or what its backups are encrypted with."),
+            "sign-in": tr("The tokens of your sign-in. They are renewed automatically."),
+            "provided": tr("It is fetched from {origin} each time a server starts, and never stored.", origin=say(secret.origin)),
+        }
+        if text := texts.get(secret.kind):
             self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
-        elif secret.kind == "sign-in":
-            text = tr("The tokens of your sign-in. They are renewed automatically.")
-            self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
+        if secret.kind == "provided" and secret.problem is not None:
+            self.body.addWidget(Banner(theme, "warning", title(secret.problem), sentences(secret.problem)))
+        if secret.kind != "own":
             self._add_users()
-        elif secret.kind == "provided":
-            self._add_origin()
-            self._add_users()
-        else:
-            self._add_users()
+        if secret.kind == "value":
             self._add_entry()
         if secret.is_stored and secret.kind != "own":
             word = tr("Sign out") if secret.kind == "sign-in" else tr("Remove")
-            button = Button(theme, word, "danger", "trash")
-            button.clicked.connect(self._on_end)
-            self.buttons.addWidget(button)
-            self.buttons.addStretch(1)
+            fill(self.buttons, Button(theme, word, "danger", "trash", on_click=self._on_end), 1)
         close = self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self._entry or close)
 
-    def _add_origin(self) -> None:
-        secret = self._secret
-        text = tr("It is fetched from {origin} each time a server starts, and never stored.", origin=say(secret.origin))
-        self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
-        if secret.problem is not None:
-            self.body.addWidget(Banner(self._theme, "warning", title(secret.problem), sentences(secret.problem)))
-
     def _add_users(self) -> None:
         theme, users = self._theme, self._secret.used_by
-        self.body.addWidget(Label(theme, tr("Used by"), "strong"))
-        if not users:
-            self.body.addWidget(Label(theme, tr("No server that is known here."), "body", "secondary", wrap=True))
-        else:
-            self.body.addWidget(self._user_box(users))
+        none = Label(theme, tr("No server that is known here."), "body", "secondary", wrap=True)
+        fill(self.body, Label(theme, tr("Used by"), "strong"), self._user_box(users) if users else none)
         if files := self._secret.perhaps_used_by:
             text = tr("What they use is not known: {files}", files=", ".join(files))
             self.body.addWidget(Banner(theme, "warning", tr("Some files cannot be read"), text))
 
     def _user_box(self, users: tuple[str, ...]) -> Surface:
         box = Surface(self._theme, "surface", "border", "m")
-        lines = column(box, margins=(14, 2, 8, 2))
-        for index, user in enumerate(users):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 5, 0, 5))
-            line.addWidget(CodeLabel(self._theme, user), 1)
-            if user_name(user) == user:
-                show = Button(self._theme, tr("Show"), "link", small=True)
-                show.setAccessibleName(tr("Show the server {name}", name=user))
-                show.clicked.connect(partial(self._on_server, user))
-                line.addWidget(show)
-            lines.addLayout(line)
+        add_lines(column(box, margins=(14, 2, 8, 2)), map(self._user_line, users))
         return box
 
+    def _user_line(self, user: str) -> QHBoxLayout:
+        line = fill(row(margins=(0, 5, 0, 5)), (CodeLabel(self._theme, user), 1))
+        if user_name(user) == user:
+            show = Button(self._theme, tr("Show"), "link", small=True, on_click=partial(self._on_server, user))
+            show.setAccessibleName(tr("Show the server {name}", name=user))
+            line.addWidget(show)
+        return line
+
     def _add_entry(self) -> None:
-        secret = self._secret
+        theme, secret = self._theme, self._secret
         self.body.addSpacing(px(4))
-        self.body.addWidget(Label(self._theme, tr("Value"), "strong"))
         self._entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
         self._entry.stored.connect(self._on_stored)
-        self.body.addWidget(self._entry)
-        self.body.addWidget(Label(self._theme, _note(secret), "caption", "muted", wrap=True))
+        fill(self.body, Label(theme, tr("Value"), "strong"), self._entry, Label(theme, _note(secret), "caption", "muted", wrap=True))
 
     def _on_stored(self, name: str) -> None:
         self.close_requested.emit()
@@ -138,17 +221,13 @@ class NewSecretSheet(SheetView):
         super().__init__(context, tr("New secret"), WIDTH)
         self._stored = stored
         theme = context.theme
-        self.body.addWidget(Label(theme, tr("Name"), "strong"))
         self._name = text_line(theme, tr("Name"), EXAMPLE, style="mono")
         self._name.textChanged.connect(self._on_name_changed)
         self._name.returnPressed.connect(self._on_name_done)
-        self.body.addWidget(self._name)
         self._reference = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._reference)
-        self.body.addWidget(Label(theme, tr("Value"), "strong"))
         self._entry = SecretEntry(context, "")
         self._entry.stored.connect(self._on_stored)
-        self.body.addWidget(self._entry)
+        fill(self.body, Label(theme, tr("Name"), "strong"), self._name, self._reference, Label(theme, tr("Value"), "strong"), self._entry)
         self.add_button(tr("Cancel"), self.leave)
         self.set_first_focus(self._name)
         self._on_name_changed("")
@@ -204,33 +283,28 @@ class CommandSheet(SheetView):
     def _add_fields(self, name: str, *, fixed: bool) -> None:
         theme = self._theme
         heading = Label(theme, tr("Name"), "strong")
-        self.body.addWidget(heading)
         self._name = text_line(theme, tr("Name"), COMMAND_NAME, style="mono")
         self._name.setText(name)
         if fixed:  # entries name it so; the sheet's title says it
             heading.hide()
             self._name.hide()
         self._name.textChanged.connect(self._on_edited)
-        self.body.addWidget(self._name)
         self._reference = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._reference)
-        self.body.addWidget(Label(theme, tr("Command"), "strong"))
         self._command = CodeView(theme, "\n".join(self._words_before), tr("Command"), lines=LINES, editable=True)
         self._command.setPlaceholderText(COMMAND)
         self._command.textChanged.connect(self._on_edited)
         self._name.returnPressed.connect(self._command.setFocus)
-        self.body.addWidget(self._command)
         text = tr(
             "The program on the first line, then each argument on a line of its own, without quotes. It prints the value and nothing else."
         )
+        fill(self.body, heading, self._name, self._reference, Label(theme, tr("Command"), "strong"), self._command)
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
 
     def _add_buttons(self) -> None:
         if self._old is not None:
             remove = Button(self._theme, tr("Remove"), "danger", "trash")
             remove.clicked.connect(lambda: self.run(self._remove(), button=remove))
-            self.buttons.addWidget(remove)
-            self.buttons.addStretch(1)
+            fill(self.buttons, remove, 1)
         self.add_button(tr("Cancel"), self.leave)
         self._save_button = self.add_button(tr("Save"), lambda: self.run(self._save(), button=self._save_button), "primary")
 

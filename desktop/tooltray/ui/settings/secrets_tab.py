@@ -1,6 +1,7 @@
 """The Secrets tab of the settings: missing secrets at the top, with a field for each; stored secrets; secrets kept elsewhere; and the
 place. Draws frozen snapshots without values."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QTimer
@@ -11,14 +12,16 @@ from tooltray.foundation.events import ConfigChanged, SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.destinations import Destination, OpenSecret
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.secrets_help import SecretsHelp, open_secrets
 from tooltray.ui.kit.section import Section, TableSection
-from tooltray.ui.settings.secret_entry import SecretEntry
-from tooltray.ui.settings.secret_places import ElsewhereSection, PlaceSection, offer_restart
-from tooltray.ui.settings.secret_sheets import NewSecretSheet, SecretDetailsSheet
+from tooltray.ui.settings.secret_sheets import CommandSheet, NewSecretSheet, SecretDetailsSheet, SecretEntry
 from tooltray.ui.settings.secret_words import (
+    PREFIX,
+    SETTING,
     Commands,
     about,
     command_of,
@@ -26,23 +29,198 @@ from tooltray.ui.settings.secret_words import (
     found,
     is_missing,
     is_unused,
+    kept_elsewhere,
+    note,
+    place_look,
+    places,
     removed_words,
+    source,
     state,
     used_by,
+    verb,
 )
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll, SearchField
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.widgets.toast import show_toast
 from tooltray.ui.zoom import px
 
 PLACE = 4  # of the section about the place among the others, while nothing is wrong with it
 NAME_WIDTH = 300  # px of a missing secret's words beside its field
 MOST_FIELDS = 8  # more of them come as others are filled in; nobody types a hundred at once
 SEARCHED_FROM = 12  # secrets; fewer are seen at once
+
+
+CHOICE_WIDTH = 240
+PASS, KEYRING, COMMAND = "${secret:pass:PATH}", "${secret:keyring:SERVICE/NAME}", "${secret:command:NAME}"
+
+
+class PlaceSection(Section):
+    """The section about the place of secrets.
+
+    Args:
+        read: reads what the tab shows.
+    """
+
+    def __init__(self, context: PageContext, read: Work) -> None:
+        theme = context.theme
+        stays = tr("What another place has stays there, and comes back when you choose that place again.")
+        super().__init__(context, tr("Where stored secrets are kept"), Label(theme, stays, "caption", "muted", wrap=True))
+        self._read, self._backend = read, ""
+        self._choice = Choice(theme, places(), name=tr("Place"))
+        self._choice.setMinimumWidth(px(CHOICE_WIDTH))
+        self._choice.chosen_changed.connect(self._on_chosen)
+        self._state = StateBadge(theme, place_look(StoredSecrets("")))
+        self._check = Button(theme, tr("Try it"), small=True, on_click=self._on_check)
+        self._passphrase = text_line(theme, tr("Passphrase for the file"), is_secret=True)
+        self._passphrase.setMinimumWidth(px(CHOICE_WIDTH))
+        self._passphrase.textChanged.connect(self._draw)
+        self._passphrase.returnPressed.connect(self._on_use_file)
+        self._use = Button(theme, tr("Use the file"), on_click=self._on_use_file)
+        text = tr("Opens the file, or becomes the passphrase of a new one.")
+        self._passphrase_row = setting_row(theme, tr("Passphrase"), text, self._passphrase, self._use)
+        rows = (
+            setting_row(theme, tr("Place"), "", self._choice),
+            self._passphrase_row,
+            setting_row(theme, tr("State"), "", self._state, self._check),
+        )
+        self.body.addWidget(group(theme, *rows))
+        self._draw()
+
+    def show_secrets(self, secrets: StoredSecrets) -> None:
+        if self._backend != secrets.backend:
+            self._backend = secrets.backend
+            clear(self._fault)
+            self._choice.choose(secrets.backend)
+            self._passphrase.clear()
+        self._state.set_look(place_look(secrets))
+        self.show_problem(secrets.problem)
+        self._draw()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why the place cannot be used, with ways out; None removes it."""
+        if problem is None:
+            clear(self._fault)
+            return
+        item = self._fault.itemAt(0)
+        shown = item.widget() if item is not None else None
+        if isinstance(shown, SecretsHelp):  # a passphrase that is being typed stays
+            shown.set_problem(problem)
+            return
+        found = SecretsHelp(self._theme, problem, self._backend)
+        found.chosen.connect(self._use_place)
+        self._fault.addWidget(found)
+
+    def _on_check(self) -> None:
+        self.run(open_secrets(self.hub, "", ""), then=self._read, button=self._check)
+
+    def _on_chosen(self, kind: str) -> None:
+        self._draw()
+        if kind != "file" and kind != self._backend:
+            self._use_place(kind, "")
+        elif kind == "file":
+            self._passphrase.setFocus()
+
+    def _on_use_file(self) -> None:
+        if self._use.isEnabled():
+            self._use_place("file", self._passphrase.text())
+
+    def _use_place(self, kind: str, passphrase: str) -> None:
+        """Opens the place of the secrets, or another one; a keyring may show its prompt."""
+        self.run(open_secrets(self.hub, kind, passphrase), then=self._read)
+
+    def _draw(self) -> None:
+        """Shows the field for a passphrase, and enables the button once a passphrase is typed."""
+        self._passphrase_row.setVisible(self._choice.chosen == "file" and self._backend != "file")
+        self._use.setEnabled(bool(self._passphrase.text()))
+
+
+class ElsewhereSection(TableSection):
+    """The section with secrets that are kept elsewhere.
+
+    Args:
+        look: reads what the tab shows, in the background.
+        open_secret: opens the sheet of a row's secret.
+    """
+
+    def __init__(self, context: PageContext, look: Callable[[], None], open_secret: Callable[[SecretSnapshot], None]) -> None:
+        theme = context.theme
+        text = tr("Fetched from there each time a server starts. Tooltray does not store them.")
+        add = Button(theme, tr("Add a command…"), icon="plus", small=True, on_click=lambda: self.open_command(None))
+        table = Table(theme, self._columns(), tr("Secrets kept elsewhere"), lambda each: each.name, in_card=True, has_header=True)
+        table.pressed.connect(open_secret)
+        table.row_chosen.connect(open_secret)
+        super().__init__(context, tr("Kept elsewhere"), text, table, add, nothing=_none_yet())
+        self._look = look
+        self._secrets: Sequence[SecretSnapshot] = ()
+        self._known: Commands = {}
+        self.hide()
+
+    def show_secrets(self, secrets: Sequence[SecretSnapshot], commands: Commands) -> None:
+        """Shows the secrets that are kept elsewhere, and the commands of the settings."""
+        self._secrets, self._known = secrets, commands
+        self.show_rows(kept_elsewhere(secrets, commands))
+        self.table.viewport().update()  # a row's command may be another one
+        self.show()
+
+    def open_command(self, secret: SecretSnapshot | None) -> None:
+        """Opens the sheet of the command that prints a secret; None: of a new one."""
+        self.context.sheets.show(CommandSheet(self.context, secret, self._known, saved=self._on_saved, removed=self._on_removed))
+
+    def _columns(self) -> list[Column]:
+        def origin(secret: SecretSnapshot) -> str:
+            return source(secret, self._known)
+
+        return [
+            Column(tr("Name"), lambda each: each.name, Kind.MONO, tip=lambda each: each.name),
+            Column(tr("From"), origin, Kind.QUIET, tip=origin),
+            Column(tr("Used by"), used_by, Kind.QUIET, 150, used_by),
+            Column(tr("Note"), lambda each: note(each, self._known), Kind.CHIP, 116),
+            Column("", lambda each: verb(each, self._known), Kind.BUTTON, 92),
+        ]
+
+    def _on_saved(self, name: str) -> None:
+        users = next((each.used_by for each in self._secrets if each.name == PREFIX + name), ())
+        if servers := [user for user in users if self.context.servers.find(user) is not None]:
+            text = tr("{name} is saved. It counts when {servers} starts again.", name=name, servers=", ".join(servers))
+            offer_restart(self.context, text, servers)
+        else:
+            self.context.say(tr("{name} is saved", name=name))
+        self._look()
+
+    def _on_removed(self, name: str, words: Sequence[str]) -> None:
+        self.context.offer_undo(removed_words([name]), partial(self._restore, name, words))
+        self._look()
+
+    async def _restore(self, name: str, words: Sequence[str]) -> None:
+        await self.hub.settings.change_settings({SETTING: {name: list(words)}})
+        self._look()
+
+
+def offer_restart(context: PageContext, text: str, servers: Sequence[str]) -> None:
+    """Shows in a toast what was done, with a button that restarts the servers it applies to."""
+
+    def restart() -> None:
+        for server in servers:
+            context.wishes.restart_requested.emit(server)
+
+    show_toast(context.theme, context.window, text, tr("Restart")).action_requested.connect(restart)
+
+
+def _none_yet() -> str:
+    return tr(
+        "None yet. A server's settings can name {first} or {second}, or {third} for a command that you add here.",
+        first=PASS,
+        second=KEYRING,
+        third=COMMAND,
+    )
 
 
 class SecretsTab(Page):
@@ -65,8 +243,7 @@ class SecretsTab(Page):
         self._body.addStretch(1)
         self._fault = FaultArea(theme)
         column(self).addWidget(NoticesAbove(self._fault, area))
-        new = Button(theme, tr("New secret"), icon="plus")
-        new.clicked.connect(self.open_new)
+        new = Button(theme, tr("New secret"), icon="plus", on_click=self.open_new)
         self.header_actions = (new,)
         self.enable(False)
         self.look_requested.connect(self._look)
@@ -125,9 +302,8 @@ class SecretsTab(Page):
         section = Section(self.context, tr("Missing"), ElidedLabel(self._theme, text, "caption", "muted"))
         box = Surface(self._theme)
         self._fields = column(box, margins=(16, 1, 16, 1))
-        section.body.addWidget(box)
         self._more = Label(self._theme, "", "caption", "muted")
-        section.body.addWidget(self._more)
+        fill(section.body, box, self._more)
         section.hide()
         return section
 
@@ -150,20 +326,13 @@ class SecretsTab(Page):
         self._more.setText(tr("And {count} more", count=len(missing) - MOST_FIELDS))
 
     def _missing_row(self, secret: SecretSnapshot) -> QWidget:
-        widget = QWidget()
-        body = column(widget)
-        body.addWidget(divider())
-        line = row(margins=(0, 10, 0, 10), spacing=16)
-        body.addLayout(line)
-        words = QWidget()
+        widget, words = QWidget(), QWidget()
         words.setFixedWidth(px(NAME_WIDTH))
-        lines = column(words, spacing=2)
-        lines.addWidget(CodeLabel(self._theme, secret.name))
-        lines.addWidget(ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted"))
-        line.addWidget(words)
+        users = ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted")
+        fill(column(words, spacing=2), CodeLabel(self._theme, secret.name), users)
         entry = SecretEntry(self.context, secret.name)
         entry.stored.connect(self._on_stored)
-        line.addWidget(entry, 1)
+        fill(column(widget), divider(), fill(row(margins=(0, 10, 0, 10), spacing=16), words, (entry, 1)))
         return widget
 
     # what is stored
@@ -172,8 +341,7 @@ class SecretsTab(Page):
         theme = self._theme
         self._search = SearchField(theme, tr("Find a secret"), width=200)
         self._search.textChanged.connect(self._show_stored)
-        self._unused = Button(theme, "", small=True)
-        self._unused.clicked.connect(self._on_remove_unused)
+        self._unused = Button(theme, "", small=True, on_click=self._on_remove_unused)
         self._about = ElidedLabel(theme, "", "caption", "muted")
         table = Table(theme, self._columns(), tr("Stored secrets"), lambda each: each.name, in_card=True, has_header=True)
         table.pressed.connect(self.open_secret)

@@ -244,7 +244,7 @@ class MainWindow(QMainWindow):
         self.context.notices.set_updates_question(snapshot is not None and snapshot.release.is_unasked)
 
     def _on_updates_chosen(self, is_wanted: bool) -> None:
-        from tooltray.ui.settings.release_section import choose_updates
+        from tooltray.ui.settings.about_tab import choose_updates
 
         self.context.run(choose_updates(self.context, is_wanted))
 
@@ -263,7 +263,7 @@ class MainWindow(QMainWindow):
 
     def _dropped_bundle(self, event: QDropEvent) -> str:
         """Returns the dropped bundle as a path or an address; empty without one, or if it cannot be opened now."""
-        from tooltray.ui.add.bundle_sheet import bundle_of_urls
+        from tooltray.ui.add.offer_sheets import bundle_of_urls
 
         is_free = self._phase is HubPhase.RUNNING and self.sheet is None
         return bundle_of_urls(event.mimeData().urls()) if is_free and event.mimeData().hasUrls() else ""

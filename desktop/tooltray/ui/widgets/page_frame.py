@@ -171,8 +171,6 @@ class Header(QFrame):
 
 MARGIN = 24
 FREE_BELOW = 72  # px below the last thing: so much a toast takes, and what it covers can be scrolled out from under it
-
-
 SMALLEST = 520, 380  # px at 100 %: what every page is usable in
 
 

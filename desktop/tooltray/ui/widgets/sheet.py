@@ -235,12 +235,14 @@ class SheetFrame(Surface):
         self.setAccessibleName(name)
         self._close_button = IconButton(theme, "x", tr("Close"), small=True, on_click=self.leave)
         head = fill(row(margins=(24, 14, 16, 14)), (ElidedLabel(theme, name, "heading"), 1), self._close_button)
-        content, self._fault, self.body = QWidget(), column(), column(spacing=12)
+        layout = fill(column(self), head, divider())  # before the content: a sheet of much text opens too low else
+        content = QWidget()
+        self._fault, self.body = column(), column(spacing=12)
         fill(column(content, margins=(24, 16, 24, 20), spacing=12), self._fault, self.body, 1)
         self.scroll_area = FittedScroll(name, width)
         self.scroll_area.setWidget(content)
         self._above_buttons, self.buttons = column(margins=(24, 0, 24, 0)), row(margins=(24, 14, 24, 14))
-        fill(column(self), head, divider(), (self.scroll_area, 1), divider(), self._above_buttons, self.buttons)
+        fill(layout, (self.scroll_area, 1), divider(), self._above_buttons, self.buttons)
 
     def add_above_buttons(self, notice: QWidget) -> None:
         """Adds a notice that does not scroll away with the content."""

@@ -1,4 +1,5 @@
-"""The npm registries: the time of each, the one in use, the user's own and its sheet, and their words. Draws frozen snapshots."""
+"""The registries of the Network tab. Of npm: the time of each, the one in use, the user's own and its sheet. Of MCP servers: whether one is
+used, which, and the age of its copy on this disk. Draws frozen snapshots."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -8,18 +9,22 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import NpmRegistryChanged
+from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
+from tooltray.ui.kit.setting_form import patch, value_at
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.state_language import UNKNOWN, Look
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import setting_row, text_line
-from tooltray.ui.widgets.surface import Surface, column, divider
+from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
+from tooltray.ui.widgets.surface import Surface, column, divider, fill
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.zoom import px
 
 SHEET_WIDTH = 520
 SLOWEST_MS = 300.0  # a full bar, unless something answered later: differences between quick ones stay visible
@@ -32,31 +37,23 @@ class RegistrySection(Section):
         self._measure = Button(theme, tr("Measure again"), icon="refresh", small=True)
         super().__init__(context, tr("npm registries"), self._when, self._measure)
         self._measure.clicked.connect(lambda: self.run(self._measured(), button=self._measure))
-        self._status = NpmRegistryStatus()
-        box = Surface(theme)
-        layout = column(box, margins=(16, 1, 16, 0))
-        layout.addWidget(self._add_table())
+        self.status = NpmRegistryStatus()
+        box, name = Surface(theme), tr("npm registries")
+        self._table = Table(theme, self._columns(), name, lambda each: (each.origin, each.url), in_card=True, has_header=True)
         self._nothing = setting_row(theme, tr("Nothing is measured yet"), tr("Servers use what npm itself is configured to use."))
-        layout.addWidget(self._nothing)
-        layout.addWidget(divider())
-        layout.addWidget(self._add_custom())
         self._auto = Switch(theme, tr("Use the fastest automatically"))
-        self._auto.clicked.connect(self._on_auto)
+        self._auto.clicked.connect(lambda is_on: self.run(self.hub.registries.set_auto_detect_npm_registry(is_on), then=self.read))
         add = Button(theme, tr("Add registry"), "ghost", "plus", small=True)
         add.clicked.connect(lambda: context.sheets.show(AddRegistrySheet(context, self.show_registries)))
         text = tr("Checked once a day. A server can name its own registry.")
-        layout.addWidget(setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto))
+        fastest = setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto)
+        fill(column(box, margins=(16, 1, 16, 0)), self._table, self._nothing, divider(), self._add_custom(), fastest)
         self.body.addWidget(box)
-        self.show_registries(self._status)
+        self.show_registries(self.status)
         context.hub.on(NpmRegistryChanged, lambda news: self.show_registries(news.status), self)
 
-    @property
-    def status(self) -> NpmRegistryStatus:
-        """The status that is shown."""
-        return self._status
-
     def show_registries(self, status: NpmRegistryStatus) -> None:
-        self._status = status
+        self.status = status
         self._when.set_text(f"{tr('Servers started with npx download from the one in use.')} {measured(status, datetime.now())}")
         self._measure.setEnabled(not status.is_measuring)
         self._measure.set_face(tr("Measuring…") if status.is_measuring else tr("Measure again"), "refresh")
@@ -73,14 +70,11 @@ class RegistrySection(Section):
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure, and the switch as it is; None removes the failure."""
         super().show_problem(problem)
-        self._auto.set_on(self._status.is_auto_detect)
+        self._auto.set_on(self.status.is_auto_detect)
 
     async def read(self) -> None:
         """Reads the status, and shows it."""
         self.show_registries(await self.hub.registries.get_npm_registry_status())
-
-    def _on_auto(self, is_on: bool) -> None:
-        self.run(self.hub.registries.set_auto_detect_npm_registry(is_on), then=self.read)
 
     async def _measured(self) -> None:
         self.show_registries(await self.hub.registries.refresh_npm_registry())
@@ -88,21 +82,16 @@ class RegistrySection(Section):
     async def _leave_custom(self) -> None:
         self.show_registries(await self.hub.registries.set_custom_npm_registry(""))
 
-    def _add_table(self) -> Table:
-        theme = self._theme
-        name = tr("npm registries")
-        self._table = Table(theme, self._columns(), name, lambda each: (each.origin, each.url), in_card=True, has_header=True)
-        return self._table
-
     def _add_custom(self) -> QWidget:
         theme = self._theme
         self._custom = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
-        end = Button(theme, tr("Use no longer"), small=True)
-        end.clicked.connect(lambda: self.run(self._leave_custom()))
+        end = Button(theme, tr("Use no longer"), small=True, on_click=lambda: self.run(self._leave_custom()))
         self._custom_row = QWidget()
-        lines = column(self._custom_row)
-        lines.addWidget(setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end))
-        lines.addWidget(divider())
+        fill(
+            column(self._custom_row),
+            setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end),
+            divider(),
+        )
         return self._custom_row
 
     def _columns(self) -> list[Column]:
@@ -112,8 +101,8 @@ class RegistrySection(Section):
         return [
             Column(tr("Registry"), lambda each: each.name, Kind.TEXT, 150, tip),
             Column(tr("Where from"), where_from, Kind.QUIET, 156),
-            Column(tr("Answer time"), lambda each: registry_time(each, self._status), Kind.BAR),
-            Column(tr("State"), lambda each: registry_look(each, self._status), Kind.STATE, 116, tip),
+            Column(tr("Answer time"), lambda each: registry_time(each, self.status), Kind.BAR),
+            Column(tr("State"), lambda each: registry_look(each, self.status), Kind.STATE, 116, tip),
         ]
 
 
@@ -127,13 +116,12 @@ class AddRegistrySheet(SheetView):
     def __init__(self, context: PageContext, show_status: Callable[[NpmRegistryStatus], object]) -> None:
         super().__init__(context, tr("Add registry"), SHEET_WIDTH)
         theme, self._show_status = context.theme, show_status
-        self.body.addWidget(Label(theme, tr("Address of the registry"), "strong"))
         self._field = text_line(theme, tr("Address of the registry"), style="mono")
         self._field.textChanged.connect(self._on_text_changed)
         self._field.returnPressed.connect(self._on_use)
-        self.body.addWidget(self._field)
         text = tr("It is measured first. If it answers, all servers that name no registry of their own use it.")
-        self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        about = Label(theme, text, "caption", "muted", wrap=True)
+        fill(self.body, Label(theme, tr("Address of the registry"), "strong"), self._field, about)
         self.add_button(tr("Cancel"), self.leave)
         self._use = self.add_button(tr("Measure and use"), self._on_use, "primary")
         self._use.setEnabled(False)
@@ -227,3 +215,87 @@ def measured(status: NpmRegistryStatus, now: datetime) -> str:
     if ago < timedelta(days=2):
         return tr("Measured {hours} h ago.", hours=int(ago.total_seconds() // 3600))
     return tr("Measured {days} days ago.", days=ago.days)
+
+
+FIELD_WIDTH = 320  # px
+SETTING = "discovery.registry"
+
+
+class ServerRegistrySection(Section):
+    def __init__(self, context: PageContext) -> None:
+        theme = context.theme
+        self._status = ElidedLabel(theme, "", "caption", "muted")
+        self._refresh = Button(theme, tr("Update now"), icon="refresh", small=True)
+        super().__init__(context, tr("Registry of MCP servers"), self._status, self._refresh)
+        self._refresh.clicked.connect(lambda: self.run(self._update(), show=self.show_failure, button=self._refresh))
+        self._address: str | bool = True
+        self._switch = Switch(theme, tr("Find servers in a registry"))
+        self._switch.clicked.connect(self._choose)
+        self._field = text_line(theme, tr("Address of the registry of MCP servers"), tr("The official registry"), style="mono")
+        self._field.setMinimumWidth(px(FIELD_WIDTH))
+        self._field.textChanged.connect(self._draw)
+        self._field.returnPressed.connect(self._on_use)
+        self._use = Button(theme, tr("Use"), on_click=self._on_use)
+        self._use.setAccessibleName(tr("Use this registry of MCP servers"))
+        text = tr("A copy is kept on this disk, and searched there.")
+        self._address_row = setting_row(theme, tr("Address"), tr("Empty: the official one."), self._field, self._use)
+        self.body.addWidget(group(theme, setting_row(theme, tr("Find servers in a registry"), text, self._switch), self._address_row))
+        self.show_address(True)
+
+    def show_status(self, status: RegistryStatus) -> None:
+        """Shows the age of the copy, and why it was not updated."""
+        self._status.set_text(_copy_words(status, datetime.now()))
+        self._refresh.setEnabled(not status.is_updating and self._address is not False)
+        self.show_problem(status.problem)
+
+    def show_address(self, address: str | bool) -> None:
+        """Shows which registry is used: an address, True for the official one, False for none."""
+        if address != self._address or not self._field.isModified():
+            self._field.setText(address if isinstance(address, str) else "")
+        self._address = address
+        self._switch.set_on(address is not False)
+        self._refresh.setEnabled(address is not False)
+        self._draw()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure, and the switch as it is; None removes the failure."""
+        super().show_problem(problem)
+        self._switch.set_on(self._address is not False)
+
+    async def read(self) -> None:
+        """Reads which registry is used and the age of its copy, and shows them; also why the copy was not updated."""
+        address = value_at((await self.hub.settings.get_settings()).settings, SETTING)
+        self.show_address(address if isinstance(address, str) and address.strip() else address not in (False, ""))
+        self.show_status((await self.hub.discovery.search_registry("", 0)).status)
+
+    async def _update(self) -> None:
+        self.show_status(await self.hub.discovery.refresh_registry())
+
+    def _choose(self, address: str | bool) -> None:
+        """Changes the registry: an address, True for the official one, False for none."""
+        change = self.hub.settings.change_settings(patch(SETTING, None if address is True else address))
+        self.run(change, then=self.read, show=self.show_failure)
+
+    def show_failure(self, problem: Problem | None) -> None:
+        """Shows a failure of an action; what is wrong with the copy stays after success."""
+        if problem is not None:
+            self.show_problem(problem)
+
+    def _on_use(self) -> None:
+        if self._use.isEnabled():
+            self._field.setModified(False)
+            self._choose(self._field.text().strip() or True)
+
+    def _draw(self) -> None:
+        is_on = self._address is not False
+        self._field.setEnabled(is_on)
+        self._use.setEnabled(is_on and (self._field.text().strip() or True) != self._address)
+
+
+def _copy_words(status: RegistryStatus, now: datetime) -> str:
+    """Returns how many servers of the registry of MCP servers are known, and the age of that list."""
+    if status.is_updating:
+        return tr("It is being fetched…")
+    if not status.updated_at:
+        return tr("It was never fetched.")
+    return tr("{count} servers, as of {when}.", count=f"{status.servers:,}", when=moment(status.updated_at, now))
