@@ -30,6 +30,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView, CoveredCode
+from tooltray.ui.widgets.toast import Toast
 
 BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})
 
@@ -578,6 +579,8 @@ async def test_a_link_takes_nothing_away_from_a_person(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, "npx -y mine")
         desk.page.show_install(LINK)
+        toasts = [(toast.tone, toast.text) for toast in desk.window.findChildren(Toast)]
+        assert toasts == [("warning", "Close what is open, then open the link again.")]
         assert "npx -y mine" in words(sheet)
         assert "rm -rf" not in words(sheet)
 
