@@ -112,7 +112,7 @@ class ClientPane(DetailsPane):
         self._meter.setVisible(client.tokens is not None and client.whole > 0)
         self._modes.choose(kind.mode)
         now = tr("Now: {mode}.", mode=said.mode_name(kind.shown_mode)) if kind.mode in ("", "automatic") else ""
-        self._shown.setText(" ".join(part for part in (now, said.reason(kind) or said.mode_text(kind.mode)) if part))
+        self._shown.setText(" ".join(part for part in (now, said.reason(kind), said.mode_text(kind.shown_mode)) if part))
 
     def _on_profile(self, chosen: str) -> None:
         self._draw()  # as it is, until it is another one
