@@ -51,7 +51,7 @@ class ActivityList(QWidget, View):
         self._count_cost_ms = 0
         self._waiting = 0  # rows above what is in sight
         layout = column(self)
-        names = [tr("Calls"), tr("Failed"), tr("Refused"), tr("All")]
+        names = [tr("Calls"), tr("Failed"), tr("Not allowed"), tr("All")]
         self._tabs = FilterTabs(theme, names, name=tr("What is listed"), uncounted=(ALL,), hides_empty=True)
         self._tabs.choose(CALLS)
         self._tabs.chosen.connect(self._on_tab)

@@ -193,7 +193,7 @@ class TrustSheet(SheetView):
             look.clicked.connect(lambda: context.wishes.file_requested.emit(self._file))
             self.buttons.addWidget(look)
         elif requests:
-            refuse = Button(theme, tr("Refuse"), "ghost", "trash")
+            refuse = Button(theme, tr("Decline"), "ghost", "trash")
             refuse.clicked.connect(self._on_refuse)
             self.buttons.addWidget(refuse)
         self.buttons.addStretch(1)
@@ -298,7 +298,7 @@ class TrustSheet(SheetView):
     def _on_refuse(self) -> None:
         """Refuses the entries that are switched off, or all if none is."""
         names = [name for name, entry in self._entries.items() if not entry.is_on] or list(self._entries)
-        self.run(self._refuse(names), then=self._read, toast=tr("Refused: {names}", names=", ".join(names)))
+        self.run(self._refuse(names), then=self._read, toast=tr("Declined: {names}", names=", ".join(names)))
 
     async def _refuse(self, names: Sequence[str]) -> None:
         for name in names:
