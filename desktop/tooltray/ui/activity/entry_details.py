@@ -35,7 +35,7 @@ from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.split_view import MARGIN, PANE, DetailsPane
-from tooltray.ui.widgets.surface import Surface, row
+from tooltray.ui.widgets.surface import Surface, add_gap, row
 from tooltray.ui.zoom import px
 
 FACT_WIDTH = 84  # px of the names
@@ -82,7 +82,7 @@ class EntryDetails(DetailsPane):
             line.addWidget(Label(self._theme, look.word, "caption_strong", "secondary"))
         line.addStretch(1)
         self.body.addLayout(line)
-        self.body.addSpacing(px(6))
+        add_gap(self.body, 6)
 
     def _add_facts(self) -> None:
         entry = self._entry
@@ -171,7 +171,7 @@ class EntryDetails(DetailsPane):
             self.add_section(tr("Arguments and result"), KeepContents(self._context, details, self._recorded_until))
             return
         if details.is_cut:
-            self.body.addSpacing(px(8))
+            add_gap(self.body, 8)
             text = tr("It was longer than what is kept of a call; the rest is not there any more.")
             self.body.addWidget(Label(self._theme, text, "caption", "warning", wrap=True))
         if details.arguments:
@@ -194,7 +194,7 @@ class EntryDetails(DetailsPane):
 
     def _add_actions(self) -> None:
         entry = self._entry
-        self.body.addSpacing(px(14))
+        add_gap(self.body, 14)
         lines = [row(spacing=8), row(spacing=8)]
         if entry.kind == "call" and entry.published:
             words, icon = (tr("Repeat…"), "refresh") if self._arguments() else (tr("Try this tool"), "tools")

@@ -27,8 +27,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CoveredCode, FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import row
-from tooltray.ui.zoom import px
+from tooltray.ui.widgets.surface import add_gap, row
 
 FEWEST_LINES, MOST_LINES = 3, 12
 NOTHING = "nothing"  # see Pasted.own_rules
@@ -183,7 +182,7 @@ class AddServerSheet(ReviewSheet):
         self._cover = Button(self._theme, "", "link", small=True)
         self._cover.clicked.connect(self._on_cover)
         line.addWidget(self._cover)
-        line.addSpacing(px(8))
+        add_gap(line, 8)
         self._check = Icon(self._theme, "check", 14, "success.text", "surface.raised")
         line.addWidget(self._check)
         self._verdict = Label(self._theme, "", "caption", "success")

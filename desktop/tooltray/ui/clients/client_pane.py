@@ -29,7 +29,7 @@ from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.split_view import DetailsPane
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import add_gap, clear, column, row
 from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class ClientPane(DetailsPane):
             lines.addWidget(Label(theme, text, "caption", "warning", wrap=True))
         folder = Button(theme, tr("Choose folder"), icon="folder", small=True)
         folder.clicked.connect(lambda: self._page.choose_folder(session.id))
-        lines.addSpacing(px(4))
+        add_gap(lines, 4)
         lines.addWidget(folder)
         return widget
 

@@ -22,7 +22,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, row
 from tooltray.ui.zoom import px
 
 READ, WRITE = "read", "write"
@@ -37,7 +37,7 @@ class ChoiceSection(AccessSection):
         self._support = ConfinementSupport(files=True, network=True, hosts=True)
         self.body.addLayout(self.notes)
         self._add_files()
-        self.body.addSpacing(px(8))
+        add_gap(self.body, 8)
         self._add_network()
         self._draw()
         self.reading(self._read_support)()

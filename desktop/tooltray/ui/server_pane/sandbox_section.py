@@ -27,8 +27,7 @@ from tooltray.ui.server_pane.server_view import AccessSection
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, clear, column, row
-from tooltray.ui.zoom import px
+from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, row
 
 
 class SandboxSection(AccessSection):
@@ -231,7 +230,7 @@ class WatchSection(AccessSection):
     def _draw_things(self, heading: str, things: Sequence[SeenThing], count: int) -> None:
         if not things:
             return
-        self._lines.addSpacing(px(6))
+        add_gap(self._lines, 6)
         self._lines.addWidget(Label(self._theme, heading, "caption_strong"))
         for thing in things[:MOST_LINES]:
             tone = "warning" if thing.is_private else "secondary"

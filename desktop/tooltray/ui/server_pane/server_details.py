@@ -31,7 +31,7 @@ from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import add_gap, column, row
 from tooltray.ui.zoom import px
 
 OVERVIEW, TOOLS, ACCESS, LOG, SETTINGS = "overview", "tools", "access", "log", "settings"
@@ -177,7 +177,7 @@ class ServerDetails(QFrame):
         line.addWidget(self._name, 1)
         self._badge = StateBadge(theme, server_look(self.server))
         line.addWidget(self._badge)
-        line.addSpacing(px(8))
+        add_gap(line, 8)
         self._edit = Button(theme, tr("Edit"), icon="edit", small=True)
         self._edit.setAccessibleName(tr("Edit {name}", name=name))
         self._edit.clicked.connect(self._on_edit)

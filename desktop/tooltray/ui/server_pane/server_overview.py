@@ -45,7 +45,7 @@ from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.surface import add_gap, clear, column, divider, row
 from tooltray.ui.zoom import px
 
 MOST = 5
@@ -166,16 +166,16 @@ class ServerOverview(ServerView):
         body.addWidget(self._headline)
         body.addWidget(self._detail)
         body.addWidget(self._buttons())
-        body.addSpacing(px(BETWEEN_PARTS) - px(6))
+        add_gap(body, BETWEEN_PARTS - 6)
         self._copies = ProjectCopies(theme, wishes)
         body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
         body.addWidget(self._access_line(wishes))
-        body.addSpacing(px(BETWEEN_PARTS))
+        add_gap(body, BETWEEN_PARTS)
         if calls is not None:
             body.addWidget(calls)
-            body.addSpacing(px(BETWEEN_PARTS))
+            add_gap(body, BETWEEN_PARTS)
         fold = Fold(theme, tr("Details"))
         self._reached = CodeLabel(theme, "", "secondary")
         fold.body.addWidget(self._reached)

@@ -15,7 +15,7 @@ from tooltray.ui.problem_words import in_a_row
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import WIDTH, Beginning
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import add_gap, column, row
 from tooltray.ui.zoom import px
 
 STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
@@ -40,13 +40,13 @@ class FirstStart(QWidget, View):
         inner.addStretch(2)
         self._say(tr("Add your first server"), "title", "primary")
         self._found = self._say(tr("Every AI client that you connect can use it right away."), "body", "secondary")
-        inner.addSpacing(px(12))
+        add_gap(inner, 12)
         self._move = self._way("download", tr("Import servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
         self._move.clicked.connect(partial(context.go, ImportServers()))
-        inner.addSpacing(px(4))
+        add_gap(inner, 4)
         self._say(tr("Begin with one of these. They need no account."), "caption", "muted")
         self._add_starters()
-        inner.addSpacing(px(4))
+        add_gap(inner, 4)
         paste = self._way("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))
         paste.clicked.connect(partial(context.go, AddServer()))
         find = self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"))

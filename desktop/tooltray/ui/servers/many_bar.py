@@ -13,7 +13,7 @@ from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import add_gap, row
 from tooltray.ui.zoom import px
 
 ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
@@ -33,7 +33,7 @@ class ManyBar(QWidget):
         self._words = ElidedLabel(theme, "", "label", hugs=True)
         self._words.setFont(theme.font("label", tabular=True))
         line.addWidget(self._words)
-        line.addSpacing(px(6))
+        add_gap(line, 6)
         faces = (
             (START, tr("Start"), "play", "secondary"),
             (STOP, tr("Stop"), "stop", "secondary"),

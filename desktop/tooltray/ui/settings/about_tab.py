@@ -19,7 +19,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import add_gap, column
 from tooltray.ui.zoom import px
 
 WIDTH = 760
@@ -170,7 +170,7 @@ class AboutTab(Page):
         self._area.body.addWidget(self._reports)
 
     def _begin(self, title: str) -> None:
-        self._area.body.addSpacing(px(SECTION_GAP))
+        add_gap(self._area.body, SECTION_GAP)
         self._area.body.addLayout(heading(self._theme, title))
 
     def _open_path(self, path: str) -> None:

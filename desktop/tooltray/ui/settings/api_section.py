@@ -16,7 +16,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import setting_row
-from tooltray.ui.widgets.surface import Surface, column, divider
+from tooltray.ui.widgets.surface import Surface, add_gap, column, divider
 from tooltray.ui.zoom import px
 
 HIDDEN = "•" * 24  # says nothing, not even how long it is
@@ -112,7 +112,7 @@ class ApiSection(Section):
             *(yes, no),
         )
         lines.addWidget(self._asked)
-        lines.addSpacing(px(12))
+        add_gap(lines, 12)
 
     def _on_show(self) -> None:
         if self._whole.accessibleName():

@@ -18,8 +18,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import text_line
-from tooltray.ui.widgets.surface import Surface, column, divider, row
-from tooltray.ui.zoom import px
+from tooltray.ui.widgets.surface import Surface, add_gap, column, divider, row
 
 WIDTH = 560
 EXAMPLE = "github/GITHUB_TOKEN"
@@ -101,7 +100,7 @@ class SecretDetailsSheet(SheetView):
 
     def _add_entry(self) -> None:
         secret = self._secret
-        self.body.addSpacing(px(4))
+        add_gap(self.body, 4)
         self.body.addWidget(Label(self._theme, tr("Value"), "strong"))
         self._entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
         self._entry.stored.connect(self._on_stored)

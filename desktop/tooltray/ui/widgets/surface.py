@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRect, QRectF, Qt, QVariantAnimation
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from tooltray.ui.theme import Theme
 from tooltray.ui.zoom import px
@@ -98,6 +98,12 @@ def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spaci
     layout.setContentsMargins(*(px(each) for each in margins))
     layout.setSpacing(px(spacing))
     return layout
+
+
+def add_gap(layout: QBoxLayout, length: int) -> None:
+    """Adds a distance in logical pixels to the end of a layout. Other than a spacer, it follows a zoom, as every layout's margins do."""
+    is_across = layout.direction() in (QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.RightToLeft)
+    layout.addLayout(row(margins=(length, 0, 0, 0)) if is_across else column(margins=(0, length, 0, 0)))
 
 
 def height_at(layout: QLayout, width: int) -> int:
