@@ -107,7 +107,7 @@ class EmptyState(QWidget):
 
     def _fit(self) -> None:
         """Wraps words that do not fit into one line."""
-        room = self.width() - 2 * px(MARGIN)
+        room = max(0, self.width() - 2 * px(MARGIN))  # a page may have no width before it is laid out
         for label, always in ((self._title, False), (self._text, self._wraps)):
             wraps = always or label.fontMetrics().horizontalAdvance(label.text()) > room
             label.setWordWrap(wraps)
