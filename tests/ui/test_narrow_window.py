@@ -48,6 +48,7 @@ async def test_the_sidebar_folds_in_a_zoomed_window_and_its_words_stay_as_toolti
 def test_a_header_without_room_has_its_tabs_or_its_actions_on_a_second_line(
     qtbot: QtBot, app: QApplication, theme: Theme, has_tabs: bool, width: int
 ) -> None:
+    theme.set_zoom(app, 200)
     actions = Button(theme, "Add server"), Button(theme, "Pause all servers")
     tabs = FilterTabs(theme, ["Installed", "Discover", "Projects"], name="Servers") if has_tabs else None
     header = Header(theme, "Servers", *actions, tabs=tabs)
@@ -56,15 +57,13 @@ def test_a_header_without_room_has_its_tabs_or_its_actions_on_a_second_line(
     qtbot.addWidget(page)
     title = next(each for each in header.findChildren(Label) if each.text() == "Servers")
     moved = tabs if tabs is not None else actions[0]
-    header.resize(width, header.height())
+    header.resize(4 * width, header.height())
     page.show()
-    assert (header.height(), top(moved, header) < title.geometry().bottom()) == (theme.size("header"), True)
-    theme.set_zoom(app, 200)
-    qtbot.waitUntil(lambda: top(moved, header) > title.geometry().bottom())
-    assert header.height() > theme.size("header")
-    theme.set_zoom(app, 100)
-    qtbot.waitUntil(lambda: header.height() == theme.size("header"))
-    assert top(moved, header) < title.geometry().bottom()
+    qtbot.waitUntil(lambda: header.height() == theme.size("header") and top(moved, header) < title.geometry().bottom())
+    header.resize(width, header.height())
+    qtbot.waitUntil(lambda: header.height() > theme.size("header") and top(moved, header) > title.geometry().bottom())
+    header.resize(4 * width, header.height())
+    qtbot.waitUntil(lambda: header.height() == theme.size("header") and top(moved, header) < title.geometry().bottom())
 
 
 def top(widget: QWidget, header: QWidget) -> int:

@@ -165,8 +165,8 @@ class Header(QFrame):
             for action in self._actions if self._tabs is None else ():
                 self._add_action(action, self._second if is_folded else self._line)
             self._second.setAlignment(Qt.AlignmentFlag.AlignLeft)
-            side, below = (px(MARGIN), px(BELOW_CONTROLS)) if is_folded else (0, 0)
-            self._second.setContentsMargins(side, 0, side, below)
+        side, below = (px(MARGIN), px(BELOW_CONTROLS)) if is_folded else (0, 0)
+        self._second.setContentsMargins(side, 0, side, below)  # also if it folded while it was zoomed, which gave it margins of before
         more = self._second.minimumSize().height() if is_folded else 0
         self.setFixedHeight(self._theme.size("header") + more)
 
