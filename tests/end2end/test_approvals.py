@@ -61,7 +61,7 @@ def test_a_write_is_refused_then_granted_once_then_held_after_its_definition_cha
     no_terminal = world.tooltray("approve", approval_id(refused), input="y\n")
     assert (no_terminal.returncode, "needs a person at a terminal" in no_terminal.stderr) == (1, True)
     code, seen = at_terminal(world, "approve", approval_id(refused), typed="n\n")
-    assert (code, "Refused." in seen) == (1, True)
+    assert (code, "Declined." in seen) == (1, True)
     assert "the user declined this call of 'write_file'" in write("one")["error"]["message"]
 
     # once

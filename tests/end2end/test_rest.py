@@ -360,7 +360,7 @@ def test_a_command_that_a_program_sends_reads_no_secret_and_no_file_before_a_per
     code, seen = at_terminal(program.world, "trust", typed="n\nn\n")
     assert (code, "cat ~/.profile" in seen, "bank/PIN" in seen, "Asked for by the program: default" in seen) == (1, True, True, True)
     for name in ("thief", "old-server"):
-        program.cli("trust", "refuse", name)
+        program.cli("trust", "decline", name)
     assert not [server for server in program("GET", SERVERS).json if server["waiting"]]
     assert not spoils.exists()
 

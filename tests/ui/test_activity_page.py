@@ -89,7 +89,7 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
     async with Desk(engine(journal), theme) as desk:
         await show_all(desk)
         calls = await listed(desk, ["w", "fs started", "rm", "read_file, 3 times", "edit"])
-        assert column(calls, OUTCOME) == ["Refused", "Done", "Failed", "Done", "Done"]
+        assert column(calls, OUTCOME) == ["Not allowed", "Done", "Failed", "Done", "Done"]
         assert column(calls, CLIENT)[:2] == ["You", "–"]
         looks = [calls.list.table.activity.index(place, OUTCOME).data(Qt.ItemDataRole.UserRole).icon for place in range(5)]
         assert looks == ["state-waiting", "", "state-error", "", ""]
@@ -119,11 +119,11 @@ async def test_tabs_count_the_calls_that_the_head_counts(theme: Theme) -> None:
     async with Desk(engine(journal), theme) as desk:
         calls = await listed(desk, ["c", "b", "a"])
         await until(lambda: calls.list.is_counted)
-        assert [tab.accessibleName() for tab in calls.list.findChildren(FilterTab)] == ["Calls, 3", "Failed, 1", "Refused, 1", "All"]
+        assert [tab.accessibleName() for tab in calls.list.findChildren(FilterTab)] == ["Calls, 3", "Failed, 1", "Not allowed, 1", "All"]
         await until(lambda: {"calls: 3", "failed: 1"} <= set(words(calls.glance).splitlines()))
         control(calls.list, "Failed, 1").click()
         await until(lambda: column(calls) == ["b"])
-        control(calls.list, "Refused, 1").click()
+        control(calls.list, "Not allowed, 1").click()
         await until(lambda: column(calls) == ["c"])
         control(calls.list, "All").click()
         await until(lambda: column(calls) == ["c", "fs failed 5 times", "c", "b", "a"])
@@ -387,7 +387,7 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
 async def test_a_call_that_was_declined_says_nothing_of_who_let_it_through(theme: Theme) -> None:
     async with Desk(engine([entry(1, outcome="refused", reason="the user declined this call")]), theme) as desk:
         details = await details_of(desk, 1)
-        assert "the user declined this call" in words(details)
+        assert "You declined this call." in words(details)
         assert "Allowed by" not in words(details)
 
 

@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 from tests.fakes.journal_in_memory import entry
 
-from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, ActivityTimes, CallNow
+from tooltray.foundation.snapshots.activity import DECLINED, ActivityDetails, ActivityFilter, ActivityRow, ActivityTimes, CallNow
 from tooltray.ui.activity import activity_words as words
 from tooltray.ui.activity.activity_list import with_value, without
+from tooltray.ui.state_language import Look
 
 pytestmark = pytest.mark.usefixtures("app")
 NOON = datetime(2026, 11, 25, 12, 0, 0)
@@ -33,14 +34,14 @@ def test_a_time_of_today_has_seconds_and_an_older_one_its_day() -> None:
     [
         ("call", "ok", "Done", ""),
         ("call", "error", "Failed", "state-error"),
-        ("call", "refused", "Refused", "state-waiting"),
+        ("call", "refused", "Not allowed", "state-waiting"),
         ("call", "cancelled", "Cancelled", ""),
         ("failure", "", "Failed", "state-error"),
         ("approval", "once", "Allowed once", ""),
         ("approval", "session", "Allowed for the session", ""),
         ("approval", "hour", "Allowed for a time", ""),
         ("approval", "reads", "Always allowed", ""),
-        ("approval", "refused", "Not allowed", "state-waiting"),
+        ("approval", "refused", "Declined", "state-waiting"),
         ("approval", "late", "No answer", "state-waiting"),
         ("approval", "cancelled", "Cancelled", ""),
         ("question", "accept", "Answered", ""),
@@ -53,6 +54,19 @@ def test_a_time_of_today_has_seconds_and_an_older_one_its_day() -> None:
 def test_only_what_went_wrong_has_a_shape(kind: str, outcome: str, word: str, icon: str) -> None:
     look = words.outcome_look(entry(1, kind=kind, outcome=outcome))
     assert (look.word, look.icon) == (word, icon)
+
+
+@pytest.mark.parametrize(
+    ("reason", "word", "text"),
+    [
+        (f"{DECLINED} of 'write_file' a short while ago; do not call it again", "Declined", "You declined this call."),
+        ("'write_file' changes things. The user cannot be asked here.", "Not allowed", None),
+    ],
+)
+def test_the_user_s_no_is_told_from_a_call_that_no_one_answered(reason: str, word: str, text: str | None) -> None:
+    call = entry(1, outcome="refused", reason=reason)
+    assert words.outcome_look(call) == Look("state-waiting", "warning", word)
+    assert words.reason(call) == (text or reason)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +170,7 @@ def test_each_filter_has_a_chip_and_can_be_taken_away_alone() -> None:
     at = NOON.timestamp()
     filter = ActivityFilter("x", ("stop",), ("error", "refused"), ("tooltray",), ("s3",), ("/p",), ("fs",), ("t",), at, at + 900)
     chips = words.chips(filter, NOON)
-    labels = ["Stops", "Failed", "Refused", "Client: You", "Server: fs", "Tool: t", "Project: /p", "One session", "12:00 – 12:15"]
+    labels = ["Stops", "Failed", "Not allowed", "Client: You", "Server: fs", "Tool: t", "Project: /p", "One session", "12:00 – 12:15"]
     assert [chip.label for chip in chips] == labels
     for chip in chips:
         filter = without(filter, chip)

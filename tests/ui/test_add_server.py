@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QAccessible, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
@@ -30,6 +30,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView, CoveredCode
+from tooltray.ui.widgets.toast import Toast
 
 BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})
 
@@ -52,7 +53,7 @@ def primary(sheet: AddServerSheet) -> QPushButton:
 def choose(sheet: AddServerSheet, name: str, title: str) -> None:
     control(sheet, name).click()
     menu = control(sheet, name).findChildren(QMenu)[-1]
-    next(action for action in menu.actions() if action.text() == title).trigger()
+    next(action for action in menu.actions() if action.text().partition("\t")[0] == title).trigger()
     menu.close()
 
 
@@ -156,6 +157,29 @@ async def test_what_it_may_do_can_be_chosen_before_it_is_added(theme: Theme) -> 
         primary(sheet).click()
         await until(lambda: desk.engine.entries)
         assert next(call for call in desk.engine.calls if call[0] == "add_mcp_server")[-1] == "free"
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("uvx x", ["Careful\tSandboxed, changes ask", "Trusted\tChanges ask, not sandboxed", "Free\tNever asks, not sandboxed"]),
+        ("https://far.example/mcp", ["Trusted\tChanges ask", "Free\tNever asks"]),
+    ],
+)
+async def test_each_entry_of_the_menu_says_what_it_means_also_to_a_screen_reader(theme: Theme, text: str, entries: list[str]) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, text)
+        await until(lambda: not len(desk.tasks))
+        choice = control(sheet, "Access: Trusted")
+        assert QAccessible.queryAccessibleInterface(choice).text(QAccessible.Text.Description) == entries[-2].partition("\t")[2]
+        choice.click()
+        menu = choice.findChildren(QMenu)[-1]
+        assert [action.text() for action in menu.actions()] == entries
+        spoken = QAccessible.queryAccessibleInterface(menu)
+        assert [spoken.child(place).text(QAccessible.Text.Name) for place in range(spoken.childCount())] == entries
+        QTest.keyClick(menu, Qt.Key.Key_Down)
+        QTest.keyClick(menu, Qt.Key.Key_Return)
+        assert control(sheet, "Access: Free").accessibleDescription() == entries[-1].partition("\t")[2]
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("files", "taken"), ("", "needs a name"), ("a/b", "not usable as a name")])
@@ -578,6 +602,8 @@ async def test_a_link_takes_nothing_away_from_a_person(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, "npx -y mine")
         desk.page.show_install(LINK)
+        toasts = [(toast.tone, toast.text) for toast in desk.window.findChildren(Toast)]
+        assert toasts == [("warning", "Close what is open, then open the link again.")]
         assert "npx -y mine" in words(sheet)
         assert "rm -rf" not in words(sheet)
 

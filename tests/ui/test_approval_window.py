@@ -190,12 +190,12 @@ async def test_the_title_is_the_question(ask: Callable[..., Asked], fields: dict
 
 async def test_only_choices_that_make_sense_are_offered(ask: Callable[..., Asked]) -> None:
     asked = ask()
-    assert buttons(await asked.open()) == ["Not now", "Allow", "Allow for…"]
+    assert buttons(await asked.open()) == ["Decline", "Allow", "Allow for…"]
     asked.engine.end_approval("1")
-    assert buttons(await asked.open(replace(WRITE, id="2", choices=("once",)))) == ["Not now", "Allow"]
+    assert buttons(await asked.open(replace(WRITE, id="2", choices=("once",)))) == ["Decline", "Allow"]
 
 
-@pytest.mark.parametrize(("press", "answer"), [("Allow", "once"), ("Not now", "refuse")])
+@pytest.mark.parametrize(("press", "answer"), [("Allow", "once"), ("Decline", "refuse")])
 async def test_a_button_answers_and_the_window_goes(ask: Callable[..., Asked], press: str, answer: str) -> None:
     asked = ask()
     button(await asked.open(), press).click()
@@ -240,10 +240,10 @@ async def test_enter_grants_nothing_since_not_now_has_the_focus(ask: Callable[..
     asked = ask()
     window = await asked.open()
     window.go_there()
-    await until(lambda: QApplication.focusWidget() is button(window, "Not now"))
+    await until(lambda: QApplication.focusWidget() is button(window, "Decline"))
     answers = heard(window)
     await until(lambda: not window._arrival.isActive())
-    QTest.keyClick(button(window, "Not now"), Qt.Key.Key_Return)
+    QTest.keyClick(button(window, "Decline"), Qt.Key.Key_Return)
     assert answers == []
 
 
@@ -259,8 +259,8 @@ async def test_keys_answer(ask: Callable[..., Asked], key: Qt.Key, modifier: Qt.
     asked = ask()
     window = await asked.open()
     window.go_there()
-    await until(lambda: QApplication.focusWidget() is button(window, "Not now") and not window._arrival.isActive())
-    QTest.keyClick(button(window, "Not now"), key, modifier)
+    await until(lambda: QApplication.focusWidget() is button(window, "Decline") and not window._arrival.isActive())
+    QTest.keyClick(button(window, "Decline"), key, modifier)
     await until(lambda: asked.answers == [("1", answer)])
 
 
@@ -340,7 +340,7 @@ async def test_several_calls_are_asked_one_at_a_time_the_oldest_first(ask: Calla
     asked.engine.ask_approval(replace(WRITE, id="2", tool="second"))
     asked.engine.ask_approval(replace(WRITE, id="3", tool="third"))
     await until(lambda: "1 of 3" in words(window))
-    button(window, "Not now").click()
+    button(window, "Decline").click()
     await until(lambda: asked.id == "2")
     assert not window.takes_answers
     assert "1 of 2" in words(window)
@@ -402,7 +402,7 @@ async def test_a_new_call_takes_the_place_of_what_has_ended(ask: Callable[..., A
     asked.engine.end_approval("1")
     await until(lambda: buttons(window) == ["Close"])
     await asked.open(replace(WRITE, id="2"))
-    assert buttons(window) == ["Not now", "Allow", "Allow for…"]
+    assert buttons(window) == ["Decline", "Allow", "Allow for…"]
 
 
 async def test_a_call_waits_on_where_the_answer_could_not_be_kept(ask: Callable[..., Asked]) -> None:
@@ -457,7 +457,7 @@ async def test_a_long_call_scrolls_between_its_edges_and_the_buttons_stay_on_the
     window = await ask().open(replace(WRITE, definition_diff=("+x" * 400,) * 50, warnings=("Odd. " * 400,), arguments="a\n" * 900))
     screen = window.screen().availableGeometry()
     assert screen.contains(window.geometry())
-    assert window.rect().contains(button(window, "Not now").geometry())
+    assert window.rect().contains(button(window, "Decline").geometry())
 
 
 async def test_it_follows_the_theme(ask: Callable[..., Asked], theme: Theme, app: QApplication) -> None:
@@ -505,7 +505,7 @@ async def test_after_any_answer_what_waits_quietly_is_asked_too_and_a_loud_call_
     asked = ask()
     asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
     window = await asked.open(replace(WRITE, id="2", client="Zed"))
-    button(window, "Not now").click()
+    button(window, "Decline").click()
     await until(lambda: asked.id == "1")
     assert asked.answers == [("2", "refuse")]
 
@@ -524,7 +524,7 @@ async def test_a_call_after_a_read_of_strangers_says_so_on_top_and_not_twice(ask
     said = [label.text() for label in window.findChildren(QLabel)]
     assert sum("evil.example" in text for text in said) == 1
     assert "It has read what strangers may have written" in said
-    assert buttons(window) == ["Not now", "Allow", "Allow for…"]
+    assert buttons(window) == ["Decline", "Allow", "Allow for…"]
 
 
 RULES = tuple(OfferedRule(f"rule-{number}", f"short {number}", f"whole words {number}", {"tool": str(number)}) for number in (1, 2))
@@ -656,7 +656,7 @@ async def test_a_call_whose_arguments_cannot_be_read_says_why_and_waits_on(ask: 
     window = await asked.open(EDITABLE)
     button(window, "Edit arguments…").click()
     await until(lambda: "The arguments of this call cannot be changed" in words(window))
-    assert buttons(window) == ["Not now", "Allow", "Allow for…"]
+    assert buttons(window) == ["Decline", "Allow", "Allow for…"]
 
 
 async def test_a_call_waits_for_longer_while_it_is_edited_and_what_is_typed_stays(ask: Callable[..., Asked]) -> None:

@@ -263,7 +263,7 @@ async def test_where_nothing_has_to_change_it_is_said_and_an_open_sheet_stays(th
         sheet.dismiss()
         fake.client_edits = []
         press(page, "claude-code")
-        await until(lambda: any(toast.text == "Nothing has to change." for toast in desk.window.findChildren(Toast)))
+        await until(lambda: [toast.tone for toast in desk.window.findChildren(Toast) if toast.text == "Nothing has to change."] == ["info"])
         assert desk.window.sheet is None
 
 

@@ -106,12 +106,12 @@ async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(
         page = await opened(desk)
         rows = {row[NAME]: row for row in (cells(page.table, number) for number in range(len(page.table.rows)))}
         assert list(rows)[:4] == ["Claude Code", "Zed", "Codex", "Cursor"]
-        assert rows["Claude Code"] == ["Claude Code", "Connected", "Compact · 3,190", "Everything", ""]
-        assert rows["Cursor"] == ["Cursor", "Set up", "Full · 3,190", "coding", "Disconnect"]  # who left is not connected
+        assert rows["Claude Code"] == ["Claude Code", "Connected", "3,190 · 1 per server", "Everything", ""]
+        assert rows["Cursor"] == ["Cursor", "Set up", "3,190 · all tools", "coding", "Disconnect"]  # who left is not connected
         assert rows["Gemini CLI"] == ["Gemini CLI", "Not set up", "", "", "Connect"]
         assert list(rows)[-1] == "Other clients (2)"
         tip = page.table.model().index(0, CONTEXT).data(Qt.ItemDataRole.ToolTipRole)
-        assert tip == "3,190 of 36,650 tokens in its context\nClients see one small tool per server; using it loads the rest."
+        assert tip == "3,190 of 36,650 tokens in its context\nThe client is given one small tool per server; using it loads the rest."
         assert "1 connected" in words(page)
 
 
@@ -121,8 +121,8 @@ async def test_a_row_says_how_its_client_gets_the_tools_also_where_it_has_what_a
     async with Desk(fake, theme) as desk:
         table = (await opened(desk)).table
         shown = {name: cells(table, place(desk.clients, name))[CONTEXT] for name in ("Claude Code", "Cursor")}
-        assert shown == {"Claude Code": "Full · 3,190", "Cursor": "Search · 3,190"}
-        longest = theme.metrics("body", tabular=True).horizontalAdvance("Compact · 11,987")
+        assert shown == {"Claude Code": "3,190 · all tools", "Cursor": "3,190 · search"}
+        longest = theme.metrics("body", tabular=True).horizontalAdvance("11,987 · 1 per server")
         assert longest <= px(ClientDelegate.bar_words)
         assert longest <= px(NARROW[CONTEXT] - 2 * PADDING)
 
@@ -205,7 +205,7 @@ async def test_what_a_client_reads_is_one_figure_in_the_list_and_in_its_pane(the
     async with Desk(fake, theme) as desk:
         shown = await pane(desk, "Claude Code")
         cell = desk.clients.table.model().index(place(desk.clients, "Claude Code"), CONTEXT)
-        assert cell.data() == "Compact · 425"
+        assert cell.data() == "425 · 1 per server"
         assert cell.data(Qt.ItemDataRole.ToolTipRole).startswith("425 of 36,650 tokens in its context\n")
         assert "425 of 36,650 tokens in its context" in words(shown)
 
@@ -223,7 +223,7 @@ async def test_what_a_connected_client_reads_is_what_its_largest_session_lists(t
     fake.get_tool_costs = cost
     async with Desk(fake, theme) as desk:
         shown = await pane(desk, "Claude Code")
-        assert cells(desk.clients.table, place(desk.clients, "Claude Code"))[CONTEXT] == "Compact · 5,000"
+        assert cells(desk.clients.table, place(desk.clients, "Claude Code"))[CONTEXT] == "5,000 · 1 per server"
         assert "5,000 of 40,000 tokens in its context" in words(shown)
 
 
@@ -293,7 +293,7 @@ async def test_a_profile_is_chosen_in_the_row_and_the_number_moves_at_once(theme
         desk.engine.sessions = [replace(FIRST, profile="web")]
         choose(row_menu(page, "Claude Code"), "web")
         await desk.asked("set_client_profile", "claude-code", "web")
-        await until(lambda: cells(page.table, 0)[CONTEXT : PROFILE + 1] == ["Compact · 425", "web"])
+        await until(lambda: cells(page.table, 0)[CONTEXT : PROFILE + 1] == ["425 · 1 per server", "web"])
         assert page.pane is None  # the click was for the choice
         assert await undo(desk) == "Claude Code gets the profile web"
         assert ("set_client_profile", "claude-code", "") in desk.engine.calls
@@ -412,7 +412,7 @@ async def test_the_pane_says_what_tools_cost_and_how_they_are_listed_now(theme: 
     async with Desk(engine(), theme) as desk:
         shown = await pane(desk, "Cursor")
         assert "3,190 of 36,650 tokens in its context" in words(shown)
-        assert "Now: Full. Nothing is lazy." in words(shown)
+        assert "Now: Full. Nothing is lazy. The client is given the whole list: every tool that it may see." in words(shown)
         assert "Tool listing" in words(shown).splitlines()
 
 

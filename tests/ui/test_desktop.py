@@ -185,7 +185,8 @@ async def test_without_a_tray_the_window_says_what_closing_means_and_hidden_is_n
     life = live(hidden=True)
     await until(lambda: life.engines)
     assert life.window.isVisible()
-    assert [toast.text for toast in life.window.findChildren(Toast)] == ["This desktop has no tray. Closing the window ends Tooltray."]
+    toasts = [(toast.tone, toast.text) for toast in life.window.findChildren(Toast)]
+    assert toasts == [("warning", "This desktop has no tray. Closing the window ends Tooltray.")]
 
 
 async def test_hidden_shows_no_window_where_there_is_a_tray(live: Callable[..., Life], monkeypatch: pytest.MonkeyPatch) -> None:

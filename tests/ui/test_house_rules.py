@@ -13,6 +13,7 @@ NEVER = {
     r"blockSignals": "what a widget does for itself stops, too, such as painting its new state; let the slot ignore the change",
     r"asyncClose|asyncSlot": "spin the loop or lose failures; use TaskKeeper",
     r"app\.quit\(|QApplication\.quit|qApp": "the engine ends first",
+    r"addSpacing|QSpacerItem": "stays as long as it was while the user zooms; use add_gap()",
     r"#[0-9A-Fa-f]{6}\b": "colours are tokens",
     r"\.(focusProxy|group|checkedButton|checkedAction|actionGroup|nextInFocusChain|previousInFocusChain)\(\)(?!\))": (
         "PySide takes the result for a child, and what is shown for garbage; use with_parent()"

@@ -54,6 +54,18 @@ def press(widget: QWidget, name: str) -> None:
     found[0].click()
 
 
+async def test_only_what_was_done_has_a_tick(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        context = desk.window.context
+        context.say("Exported")
+        desk.window.hide()  # so that the line above the pages is out of sight
+        context.show_problem(Problem("It failed"))
+        assert [(toast.text, toast.tone) for toast in desk.window.findChildren(Toast)][-2:] == [
+            ("Exported", "success"),
+            ("It failed.", "warning"),
+        ]
+
+
 async def test_closing_hides_where_there_is_a_tray(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         quits: list[bool] = []

@@ -29,7 +29,7 @@ class RealDesk(Desk):
 def shown(page: ClientsPage) -> tuple[int, str]:
     """The tokens and the profile of the first client."""
     row = cells(page.table)
-    return int(row[CONTEXT].rpartition(" ")[2].replace(",", "") or 0), row[PROFILE]
+    return int(row[CONTEXT].partition(" ")[0].replace(",", "") or 0), row[PROFILE]
 
 
 async def test_a_client_gets_fewer_tools_and_all_again(theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -324,7 +324,7 @@ async def test_a_tool_opened_shows_its_last_answers_and_leads_to_its_calls(theme
         tools = table(details, "Tools")
         tools.row_chosen.emit(tools.rows[0])
         panel = desk.window.sheet.panel
-        await until(lambda: "Refused · Cursor · origin" in drawn(panel))
+        await until(lambda: "Declined · Cursor · origin" in drawn(panel))
         assert nameless(desk.window) == []
         control(panel, "Revoke").click()
         await until(lambda: desk.engine.grants == [])

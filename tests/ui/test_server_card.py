@@ -411,7 +411,7 @@ def test_of_a_server_that_a_program_wants_only_looking_and_refusing_is_offered(m
     card = make_card(replace(server("a"), state=ServerState.WAITING, origin="proposal", waiting=True, tool_count=0))
     control(card, "Look, a").click()
     menu = ServerMenu(card._theme, card.server, wishes, card)
-    assert [action.text() for action in menu.actions()] == ["Look at what waits…", "Refuse"]
+    assert [action.text() for action in menu.actions()] == ["Look at what waits…", "Decline"]
     for action in menu.actions():
         action.trigger()
     assert asked == [("trust", "a"), ("trust", "a"), ("refuse", "a")]

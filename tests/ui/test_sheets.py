@@ -1,6 +1,7 @@
 """A sheet opens as high as what is in it, has the keyboard while it is there, and gives it back."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QRect, Qt
@@ -257,6 +258,16 @@ def test_the_words_of_an_empty_place_wrap_where_there_is_no_room_for_one_line(qt
     assert state.rect().contains(words.geometry())
     state.resize(2_000, 300)
     assert not words.wordWrap()
+
+
+def test_an_empty_place_without_a_width_asks_qt_for_no_negative_one(qtbot: QtBot, qtlog: Any, app: QApplication, theme: Theme) -> None:
+    theme.set_zoom(app, 150)
+    state = EmptyState(theme, "Nothing", "And this is why.", ())
+    qtbot.addWidget(state)
+    state.setFixedWidth(0)
+    state.show()
+    theme.set_zoom(app, 100)
+    assert [record.message for record in qtlog.records if "Negative sizes" in record.message] == []
 
 
 def test_the_ways_to_begin_stand_in_the_middle_below_wider_words(theme: Theme) -> None:

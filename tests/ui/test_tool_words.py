@@ -17,6 +17,7 @@ from tooltray.ui.server_pane.tool_words_sheet import ToolHints, ToolWordsSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.try_sheet import TrySheet
 from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.toast import Toast
 
 READ = tool("read_file", "files", description="Reads a file.")
 
@@ -129,6 +130,7 @@ async def test_a_tool_is_tried_from_its_sheet_unless_something_would_be_lost(the
         fields(panel)[0].setText("look")
         control(panel, "Try it").click()
         await until(lambda: "Save your changes first." in words(desk.window))
+        assert [toast.tone for toast in desk.window.findChildren(Toast)] == ["warning"]
         fields(panel)[0].clear()
         control(panel, "Try it").click()
         await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))

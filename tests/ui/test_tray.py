@@ -349,7 +349,7 @@ def test_only_what_can_be_judged_unseen_is_allowed_from_the_menu(menu: TrayMenu,
     menu.answered.connect(lambda id, answer: answers.append((id, answer)))
     menu.show_waiting([request], [])
     entry = submenu(menu, "read_file of files, for Claude Code")
-    assert [each.text() for each in entry.actions()] == ["Look at it…", *(["Allow once"] if can else []), "Not now"]
+    assert [each.text() for each in entry.actions()] == ["Look at it…", *(["Allow once"] if can else []), "Decline"]
     entry.actions()[-1].trigger()
     assert answers == [("1", "refuse")]
 

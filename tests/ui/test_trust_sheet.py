@@ -339,7 +339,7 @@ async def test_what_a_program_wants_is_refused_as_far_as_it_is_not_switched_on(t
     async with Desk(engine([ADDED, CHANGED]), theme) as desk:
         panel = await asked(desk, "")
         switch(panel, "added").click()
-        button(panel, "Refuse").click()
+        button(panel, "Decline").click()
         await desk.asked("distrust_entries", "", "changed")
         await until(lambda: desk.window.sheet is None)
         assert ("distrust_entries", "", "added") not in desk.engine.calls

@@ -307,6 +307,6 @@ def test_attempts_are_kept_for_a_while_and_large_results_are_not() -> None:
 
 def test_outcomes_are_words() -> None:
     ends = [outcome_words(each, 1.0) for each in ("ok", "error", "refused", "cancelled")]
-    assert ends == ["Done in 1.0 s", "Failed after 1.0 s", "Refused after 1.0 s", "Cancelled after 1.0 s"]
+    assert ends == ["Done in 1.0 s", "Failed after 1.0 s", "Not allowed after 1.0 s", "Cancelled after 1.0 s"]
     arguments: dict[str, Any] = {}
     assert command_of("a b", arguments) == "tooltray tools call 'a b'"

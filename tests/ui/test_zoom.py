@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QBoxLayout, QPlainTextEdit, QPushButton, QWidget
 from tests.ui.scenes.all_scenes import SCENES
 
 from tooltray.foundation.preferences import ZOOM_STEPS, Preferences, preferences_of
@@ -16,8 +16,10 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import add_gap, column, row
 from tooltray.ui.zoom import next_zoom, px, zoom
 
+ROUNDED = 4  # px, of the widths of several words side by side
 CONTROL, KEYPAD = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.KeypadModifier
 
 
@@ -96,6 +98,57 @@ async def test_rows_of_settings_are_as_high_as_before_after_several_steps_and_ba
         assert await rows_at(100) == before
     finally:
         await shot.close()
+
+
+def places(window: QWidget) -> list[tuple[str, QRect]]:
+    """Where each visible widget lies in its window."""
+    shown = [each for each in window.findChildren(QWidget) if each.isVisible()]
+    return [(type(each).__name__, QRect(each.mapTo(window, QPoint(0, 0)), each.size())) for each in shown]
+
+
+@pytest.mark.parametrize("name", ["servers", "settings", "clients_pane", "activity_call"])
+async def test_a_shown_window_looks_after_a_zoom_as_one_that_is_built_then(app: QApplication, theme: Theme, name: str) -> None:
+    async def settled(window: QWidget, size: QSize) -> None:
+        window.resize(size)
+        for _ in range(20):
+            await asyncio.sleep(0)
+            app.processEvents()
+
+    shot = await SCENES[name](theme)
+    size = shot.window.size()
+    await settled(shot.window, size)
+    theme.set_zoom(app, 150)
+    built = await SCENES[name](theme)
+    try:
+        await settled(built.window, size)
+        await settled(shot.window, size)
+        pairs = zip(places(shot.window), places(built.window), strict=True)
+        moved = [(kind, here, there) for (kind, here), (_, there) in pairs if _apart(here, there) > ROUNDED]
+        assert moved == []
+    finally:
+        await built.close()
+        await shot.close()
+
+
+def _apart(here: QRect, there: QRect) -> int:
+    return max(abs(a - b) for a, b in zip(here.getRect(), there.getRect(), strict=True))
+
+
+@pytest.mark.parametrize("make", [row, column])
+def test_a_gap_is_of_its_length_alone_and_follows_the_zoom(app: QApplication, theme: Theme, make: Callable[..., QBoxLayout]) -> None:
+    widget = QWidget()
+    layout = make(widget, spacing=8)
+    sizes = []
+    layout.addWidget(QPushButton("a"))
+    sizes.append(widget.sizeHint())
+    add_gap(layout, 10)
+    sizes.append(widget.sizeHint())
+    theme.set_zoom(app, 150)
+    assert layout.itemAt(1).sizeHint() in (QSize(15, 0), QSize(0, 15))
+    grown = sizes[1] - sizes[0]
+    assert sorted((grown.width(), grown.height())) == [0, 10]
+    widget.deleteLater()
+    QApplication.sendPostedEvents(widget, QEvent.Type.DeferredDelete)
 
 
 async def test_what_is_typed_in_an_open_sheet_stays_while_it_is_zoomed(app: QApplication, theme: Theme) -> None:

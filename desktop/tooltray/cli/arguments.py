@@ -249,7 +249,7 @@ def _parser(_language: str) -> Usage:
     )
     text = tr("set the passphrase that confirms commands when Tooltray runs without a window")
     later(commands, "passphrase", text, "commands.permissions_command:declare_passphrase")
-    text = tr("list who allowed, refused or revoked what, when and how, newest last")
+    text = tr("list who allowed, declined or revoked what, when and how, newest last")
     later(commands, "audit", text, "commands.activity_command:declare_audit")
     later(commands, "bridge", tr("show or choose the program that AI clients start"), "commands.program_command:declare_bridge")
     later(commands, "autostart", tr("start Tooltray in the tray when you log in"), "commands.program_command:declare_autostart")

@@ -77,8 +77,8 @@ class Rezoom:
         return length if abs(length) <= HAIRLINE else _zoomed(round(length * ACTUAL_SIZE / self._before), self._after)
 
     def read(self, widgets: Iterable[QWidget]) -> None:
-        """Reads fonts, fixed sizes, margins and distances of these widgets, before any of them is changed; but for spacers: PySide may
-        delete what a layout's item returns.
+        """Reads fonts, fixed sizes, margins and distances of these widgets, before any of them is changed; but for spacers, in whose place
+        `surface.add_gap` adds margins: PySide may delete what a layout's item returns.
         """
         self._widgets = list(widgets)
         for widget in self._widgets:

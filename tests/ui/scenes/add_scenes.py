@@ -1,12 +1,15 @@
 """Scenes of adding a server: what was pasted, its keys, and a keyring that is not there."""
 
+from PySide6.QtWidgets import QMenu
 from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.add.server_review import AccessField
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
 
 PASTED = """{
   "mcpServers": {
@@ -72,6 +75,16 @@ async def add_remote_keys(theme: Theme) -> Shot:
     return await add(theme, REMOTE)
 
 
+async def add_access(theme: Theme) -> Shot:
+    """The menu of what the server may do."""
+    result = (await add(theme)).desk
+    assert result is not None
+    await until(lambda: not len(result.tasks))
+    field = result.window.findChild(AccessField)
+    field.findChild(Choice).click()
+    return Shot(result, widget=field.findChild(QMenu))
+
+
 async def add_remote_small(theme: Theme) -> Shot:
     return await add(theme, REMOTE, size=(900, 600))
 
@@ -93,5 +106,6 @@ SCENES = (
     add_remote,
     add_remote_keys,
     add_remote_small,
+    add_access,
     add_without_keyring,
 )

@@ -61,7 +61,7 @@ def declare(parser: Usage) -> None:
         parser.repeats(f"--{name}", name.upper(), tr("only of this {name}; may be repeated", name=name))
     parser.add_argument("--kind", action="append", default=[], choices=KINDS, help=tr("only of this kind; may be repeated"))
     parser.takes("--text", "TEXT", tr("only entries with this text in a name, the target or the reason"), default="")
-    parser.flag("--failed", tr("only entries that failed or were refused"))
+    parser.flag("--failed", tr("only entries that failed or were not allowed"))
     parser.takes("--since", "TIME", tr("only of this period: 90s, 30m, 8h or 7d"), type=values.time)
     parser.takes("--limit", "N", tr("number of rows ({rows})", rows=ROWS), type=values.number, default=ROWS)
     parser.flag("--each", tr("do not merge repeated entries"))

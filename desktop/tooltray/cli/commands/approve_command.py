@@ -32,12 +32,12 @@ RULE = "rule"  # of `--rule`
 def declare(parser: Usage) -> None:
     parser.runs(approve, check=_check)
     parser.usage = (
-        "tooltray approve [list] | refuse ID\n"
+        "tooltray approve [list] | decline ID\n"
         "       tooltray approve ID [--once | --like | --session | --hour | --day | --until-lock | --always | --reads | --rule]\n"
         "                           [--arguments JSON]\n"
         "       tooltray approve SERVER TOOL [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
-        "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
+        "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called decline)"
     )
     parser.takes("words", "WORDS", tr("a call's ID from `tooltray approve list`, or a tool"), nargs="*")
     for each, text in (
@@ -88,10 +88,10 @@ def declare_grants(parser: Usage) -> None:
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:
-    args.is_refusal = len(args.words) == 2 and args.words[0] == "refuse" and not args.is_marked
+    args.is_decline = len(args.words) == 2 and args.words[0] == "decline" and not args.is_marked
     lasts = args.duration is not None or args.until_lock
-    if args.is_refusal and (args.client or lasts):
-        usage.error(tr("--client, --for and --until-lock cannot be used with refuse ID; for a server called refuse: -- refuse TOOL"))
+    if args.is_decline and (args.client or lasts):
+        usage.error(tr("--client, --for and --until-lock cannot be used with decline ID; for a server called decline: -- decline TOOL"))
     is_for_tools = args.client or args.duration is not None or (args.until_lock and len(args.words) != 1)
     if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or is_for_tools):
         usage.error(tr("--all-reads needs only SERVER; --client and --for need SERVER TOOL or SERVER --all-reads"))
@@ -110,8 +110,8 @@ def approve(args: argparse.Namespace, home: Home) -> int:
     words: Sequence[str] = args.words
     if list(words) in ([], ["list"]):
         return _list_waiting(args, home)
-    if args.is_refusal:
-        return _refuse(words[1], home)
+    if args.is_decline:
+        return _decline(words[1], home)
     check_terminal()
     with started_hub(home) as hub:
         if len(words) == 1 and not args.all_reads:
@@ -130,11 +130,11 @@ def _waiting_row(call: ApprovalSnapshot) -> list[str]:
     return [call.id, call.server, call.tool, call.client, f"{max(0.0, call.ends_at - time.time()):.0f} s", call.why]
 
 
-def _refuse(id: str, home: Home) -> int:
+def _decline(id: str, home: Home) -> int:
     """Declines a call; needs no terminal, since it allows nothing."""
     with started_hub(home) as hub:
         hub.ask(hub.api.approvals.answer_approval(id=_waiting(hub, id).id, answer="refuse"))
-    print("Refused.")
+    print(tr("Declined."))
     return 0
 
 
@@ -143,7 +143,7 @@ def _answer(hub: Hub, id: str, answer: str, changed: str | None) -> int:
     arguments = {} if changed is None else {"arguments": _read(changed, tr("Invalid arguments"))}
     if call.id != id:
         tool = clean_line(tr("{tool} of {server}", tool=call.tool, server=call.server))
-        print(tr("{tool} has changed since this call was refused; this is the call of the tool as it is now.", tool=tool))
+        print(tr("{tool} has changed since this call was declined; this is the call of the tool as it is now.", tool=tool))
     if arguments:
         call = hub.ask(hub.api.approvals.preview_approval(id=call.id, **arguments))
     _print_call(call, call.diff if arguments else _disk_diff(hub, call))
@@ -156,9 +156,9 @@ def _answer(hub: Hub, id: str, answer: str, changed: str | None) -> int:
         return 0
     if typed in NO:
         hub.ask(hub.api.approvals.answer_approval(id=call.id, answer="refuse"))
-        print("Refused.")
+        print(tr("Declined."))
     else:
-        print(tr("The call still waits. To decline it: tooltray approve refuse {id}", id=clean_line(call.id)))
+        print(tr("The call still waits. To decline it: tooltray approve decline {id}", id=clean_line(call.id)))
     return 1
 
 

@@ -34,7 +34,7 @@ NOTHING_WAITS = Phrase("Nothing is waiting for approval")
 
 def declare(parser: Usage) -> None:
     parser.runs(trust, check=_check)
-    parser.usage = "tooltray trust [DIR [ENTRY ...]] | list | remove DIR [ENTRY] | refuse NAME"
+    parser.usage = "tooltray trust [DIR [ENTRY ...]] | list | remove DIR [ENTRY] | decline NAME"
     what = tr("a project's folder, and optionally names in its file; without it: everything that waits (for a folder called list: ./list)")
     parser.takes("words", "DIR", what, nargs="*", type=values.some_text)
 
@@ -42,8 +42,8 @@ def declare(parser: Usage) -> None:
 def _check(usage: Usage, args: argparse.Namespace) -> None:
     if not args.words:
         return
-    if args.words[0] == "refuse" and len(args.words) != 2:
-        usage.error(tr("refuse needs the NAME of a program's proposal; for a folder called refuse: ./refuse"))
+    if args.words[0] == "decline" and len(args.words) != 2:
+        usage.error(tr("decline needs the NAME of a program's proposal; for a folder called decline: ./decline"))
     if args.words == ["remove"] or (args.words[0] == "remove" and len(args.words) > 3):
         usage.error(tr("remove needs DIR, and optionally ENTRY; for a folder called remove: ./remove"))
     if args.words[0] == "list" and len(args.words) > 1:
@@ -51,10 +51,10 @@ def _check(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def trust(args: argparse.Namespace, home: Home) -> int:
-    """Lists trusted entries, revokes trust, refuses an entry, or asks about a folder; the words decide which."""
+    """Lists trusted entries, revokes trust, declines a proposal, or asks about a folder; the words decide which."""
     words: Sequence[str] = args.words
-    if words[:1] == ["refuse"]:
-        return _refuse(args, home, words[1])
+    if words[:1] == ["decline"]:
+        return _decline(args, home, words[1])
     if words == ["list"]:
         return _list(args, home)
     if words[:1] == ["remove"] and len(words) > 1:
@@ -84,12 +84,12 @@ def _trusted_row(trusted: TrustedEntry) -> tuple[str, ...]:
     return trusted.entry, trusted.server, since, trusted.project
 
 
-def _refuse(args: argparse.Namespace, home: Home, name: str) -> int:
-    """Refuses an entry; needs no terminal, since it allows nothing."""
+def _decline(args: argparse.Namespace, home: Home, name: str) -> int:
+    """Declines a proposal; needs no terminal, since it allows nothing."""
     with any_hub(home) as hub:
         hub.ask(hub.api.files.distrust_entries(project="", entry=name))
-    refused = tr("Declined. The program's proposal '{name}' is removed.", name=clean_line(name))
-    return answer(args, {"name": name, "refused": True}, refused)
+    declined = tr("Declined. The program's proposal '{name}' is removed.", name=clean_line(name))
+    return answer(args, {"name": name, "declined": True}, declined)
 
 
 def _remove(args: argparse.Namespace, home: Home, folder: str, entry: str) -> int:
@@ -191,7 +191,7 @@ def _not_trusted(request: TrustRequest) -> str:
         return tr("It does not run.")
     went_on = tr("It keeps running unchanged, and the change") if request.is_change else tr("It does not run, and")
     return clean_line(
-        tr("{went_on} still waits. To decline it: tooltray trust refuse {entry}", went_on=went_on, entry=shlex.quote(request.entry))
+        tr("{went_on} still waits. To decline it: tooltray trust decline {entry}", went_on=went_on, entry=shlex.quote(request.entry))
     )
 
 

@@ -42,6 +42,7 @@ from tooltray.foundation.confirm_widening import asker_name, current_asker
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError, in_one_line
 from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.activity import DECLINED
 from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, GrantSnapshot
 from tooltray.foundation.tasks import Spawn
 from tooltray.foundation.verbs import JsonMapping
@@ -260,7 +261,7 @@ class Approvals:
             return self._pending.refuse(call, "The user was asked, and did not answer in time")
         if answer == TOO_MANY:
             return refused("too many calls already wait for approval; call again when some are answered")
-        return refused(f"the user declined this call of '{call.shown_tool}'")
+        return refused(f"{DECLINED} of '{call.shown_tool}'")
 
     # questions and answers
 

@@ -18,6 +18,7 @@ from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind, Question, Remembered
 from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.activity import DECLINED
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, Envelope, failure
@@ -165,7 +166,7 @@ class PendingApprovals:
         question = self._hold_refused(call, before)
         waits = f"Ask the user to look at it in Tooltray, where it waits as {question.id}."
         if call.same in self._refusals:
-            declined = f"the user declined this call of '{call.shown_tool}' a short while ago"
+            declined = f"{DECLINED} of '{call.shown_tool}' a short while ago"
             return refused(f"{declined}; do not call it again unless the user asks for it. It waits in Tooltray as {question.id}.")
         why = call.decision.message
         if before is not None:

@@ -16,6 +16,8 @@ OF_SERVERS = ("start", "stop", "failure")
 OUTCOMES = ("ok", "error", "refused", "cancelled")
 """How a call, a start or a stop ended. An approval's is its answer (CHOICES in approvals.py, "refused", "late"), a question's
 "accept", "decline", "cancel", "late", or "error" where the client could not ask; both are "cancelled" where the asker is gone."""
+DECLINED = "the user declined this call"
+"""How the reason of a call begins that the user declined; its client gets the same."""
 CUT = "cut "
 """How the reason of a call begins whose result was cut."""
 
@@ -89,6 +91,11 @@ class ActivityEntry(msgspec.Struct, frozen=True):
     reason: str = ""
     has_contents: bool = False
     ended_at: float = 0.0
+
+
+def is_declined(entry: ActivityEntry) -> bool:
+    """Returns whether the user declined a call; other calls of the outcome "refused" got no answer, or no one could be asked."""
+    return entry.kind == "call" and entry.outcome == "refused" and entry.reason.startswith(DECLINED)
 
 
 def cut_from(entry: ActivityEntry) -> int:

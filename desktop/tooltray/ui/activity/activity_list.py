@@ -66,7 +66,7 @@ class ActivityList(QWidget, View):
         self._is_behind = False  # new rows wait until the pointer is elsewhere
         self._count_cost_ms = 0
         self._waiting = 0  # rows above what is in sight
-        names = [tr("Calls"), tr("Failed"), tr("Refused"), tr("All")]
+        names = [tr("Calls"), tr("Failed"), tr("Not allowed"), tr("All")]
         self._tabs = FilterTabs(theme, names, name=tr("What is listed"), uncounted=(ALL,), hides_empty=True)
         self._tabs.choose(CALLS)
         self._tabs.chosen.connect(self._on_tab)

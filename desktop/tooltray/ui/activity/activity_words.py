@@ -15,6 +15,7 @@ from tooltray.foundation.snapshots.activity import (
     ActivityRow,
     CallNow,
     cut_from,
+    is_declined,
 )
 from tooltray.ui.client_names import PERSON, shown_client
 from tooltray.ui.figures import moment, number
@@ -177,18 +178,23 @@ QUIET, ODD, BAD = ("", PLAIN), ("state-waiting", "warning"), ("state-error", "er
 """Shapes and tones: only failures and refusals have a shape and a colour."""
 FOR_A_TIME, ALWAYS = (*QUIET, Phrase("Allowed for a time")), (*QUIET, Phrase("Always allowed"))
 NO_ANSWER, CANCELLED = (*ODD, Phrase("No answer")), (*QUIET, Phrase("Cancelled"))
-FAILED, DECLINED = (*BAD, Phrase("Failed")), (*QUIET, Phrase("Declined"))
-OF_CALLS = {"ok": (*QUIET, Phrase("Done")), "error": FAILED, "refused": (*ODD, Phrase("Refused"))}
+FAILED, DECLINED = (*BAD, Phrase("Failed")), (*ODD, Phrase("Declined"))
+OF_CALLS = {"ok": (*QUIET, Phrase("Done")), "error": FAILED, "refused": (*ODD, Phrase("Not allowed"))}
 OF_APPROVALS = {
     "once": (*QUIET, Phrase("Allowed once")),
     "session": (*QUIET, Phrase("Allowed for the session")),
     **dict.fromkeys(("hour", "day", "lock", "like"), FOR_A_TIME),
     **dict.fromkeys(("always", "reads"), ALWAYS),
     "rule": (*QUIET, Phrase("Allowed, and a rule made of it")),
-    "refused": (*ODD, Phrase("Not allowed")),
+    "refused": DECLINED,
     "late": NO_ANSWER,
 }
-OF_QUESTIONS = {"accept": (*QUIET, Phrase("Answered")), "decline": DECLINED, "cancel": DECLINED, "error": FAILED, "late": NO_ANSWER}
+OF_QUESTIONS = {
+    "accept": (*QUIET, Phrase("Answered")),
+    **dict.fromkeys(("decline", "cancel"), (*QUIET, DECLINED[2])),
+    "error": FAILED,
+    "late": NO_ANSWER,
+}
 """Outcomes of calls and servers' events, of approvals and of questions; every other one is CANCELLED."""
 
 
@@ -199,6 +205,8 @@ def outcome_name(outcome: str) -> str:
 
 def outcome_look(entry: ActivityEntry) -> Look:
     """Returns the look of an outcome."""
+    if is_declined(entry):
+        return Look(DECLINED[0], DECLINED[1], say(DECLINED[2]))
     looks = {"approval": OF_APPROVALS, "question": OF_QUESTIONS}.get(entry.kind, OF_CALLS)
     icon, tone, word = looks.get(entry.outcome, CANCELLED) if entry.kind != "failure" else FAILED
     return Look(icon, tone, say(word))
@@ -267,6 +275,8 @@ def reason(entry: ActivityEntry) -> str:
         return _cause(entry)
     if entry.kind == "approval":
         return _answered_by(entry)
+    if is_declined(entry):
+        return tr("You declined this call.")
     if size := cut_from(entry):
         return tr("The result was cut off: it had {size} bytes.", size=number(size))
     return seen(say(entry.reason))

@@ -28,7 +28,7 @@ from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.split_view import MARGIN, PANE, DetailsPane
-from tooltray.ui.widgets.surface import Surface, column, fill, row
+from tooltray.ui.widgets.surface import Surface, add_gap, column, fill, row
 from tooltray.ui.zoom import px
 
 FACT_WIDTH = 84  # px of the names
@@ -73,7 +73,7 @@ class EntryDetails(DetailsPane):
         look, theme = said.outcome_look(self._entry), self._theme
         badge = StateBadge(theme, look) if look.icon else Label(theme, look.word, "caption_strong", "secondary")
         self.body.addLayout(fill(row(spacing=10), badge, 1))
-        self.body.addSpacing(px(6))
+        add_gap(self.body, 6)
 
     def _add_facts(self) -> None:
         entry = self._entry
@@ -155,7 +155,7 @@ class EntryDetails(DetailsPane):
             self.add_section(tr("Arguments and result"), KeepContents(self._context, details, self._recorded_until))
             return
         if details.is_cut:
-            self.body.addSpacing(px(8))
+            add_gap(self.body, 8)
             text = tr("It was longer than what is kept of a call; the rest is not there any more.")
             self.body.addWidget(Label(self._theme, text, "caption", "warning", wrap=True))
         if details.arguments:
@@ -178,7 +178,7 @@ class EntryDetails(DetailsPane):
 
     def _add_actions(self) -> None:
         entry = self._entry
-        self.body.addSpacing(px(14))
+        add_gap(self.body, 14)
         arguments = self.shown.arguments if not self.shown.is_cut and _read(self.shown.arguments) is not None else ""
         first: list[QWidget] = []
         second: list[QWidget] = []

@@ -74,7 +74,7 @@ class WaitingCall(WaitingRow):
         self.ends_at = call.ends_at
         self._left = Label(theme, "", "caption", "muted", tabular=True)
         self.line.insertWidget(self.line.indexOf(self.look), self._left)
-        self.refuse, self.allow = self.add_button(tr("Not now")), self.add_button(tr("Allow once"))
+        self.refuse, self.allow = self.add_button(tr("Decline")), self.add_button(tr("Allow once"))
         self.allow.setVisible("once" in call.choices and not (call.warnings or call.definition_diff or call.flow))
         self.set_busy(True)
         guard = QTimer(self, singleShot=True, interval=guard_ms)

@@ -34,8 +34,7 @@ from tooltray.ui.widgets.code_view import CoveredCode, FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import lines_box
-from tooltray.ui.widgets.surface import clear, column, fill, row
-from tooltray.ui.zoom import px
+from tooltray.ui.widgets.surface import add_gap, clear, column, fill, row
 
 FEWEST_LINES, MOST_LINES = 3, 12
 NOTHING = "nothing"  # see Pasted.own_rules
@@ -259,7 +258,7 @@ class AddServerSheet(ReviewSheet):
         line = row()
         self._cover = Button(self._theme, "", "link", small=True, on_click=self._on_cover)
         fill(line, Label(self._theme, tr("Paste a command, a URL or a config"), "strong"), 1, self._cover)
-        line.addSpacing(px(8))
+        add_gap(line, 8)
         self._check = Icon(self._theme, "check", 14, "success.text", "surface.raised")
         self._verdict = Label(self._theme, "", "caption", "success")
         fill(line, self._check, self._verdict)

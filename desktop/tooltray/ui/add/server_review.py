@@ -126,7 +126,8 @@ class AccessField(QWidget):
         """Shows what can be chosen, and chooses what the candidate has at first."""
         self._lacking.setVisible(candidate.is_lacking)
         own = [(OWN, tr("As in the text: {rules}", rules=self._own))] if self._own else []
-        self._choice.set_options([*((each, choice_title(each)) for each in candidate.offered), *own])
+        meanings: dict[str, str] = {each: choice_text(each, is_process=not self._entry.get("url")) for each in candidate.offered}
+        self._choice.set_options([*((each, choice_title(each)) for each in candidate.offered), *own], meanings)
         self.choose(candidate.access or (OWN if own else ""))
 
     def choose(self, access: str) -> None:

@@ -81,7 +81,7 @@ class CallView:
         self._typed: Arguments | None = None  # what the form had when it was left
         self._latest = 0.0  # when the call is declined at the latest while it is edited, in unix seconds; 0: not known
         self.body: QWidget
-        self.refuse = Button(theme, tr("Not now"), heeds_enter=False)
+        self.refuse = Button(theme, tr("Decline"), heeds_enter=False)
         self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False)
         self.allow.setToolTip("Ctrl+Enter")
         self.longer = Button(theme, tr("Allow for…"))
@@ -190,7 +190,7 @@ class CallView:
         call = self._waiting
         self._rule = self._form = None
         body = ApprovalBody(self._theme, call, self._place, self.edit, margin=self._margin)
-        self._show_body(body, tr("Not now"), tr("Allow"), has_longer=self._has_longer)
+        self._show_body(body, tr("Decline"), tr("Allow"), has_longer=self._has_longer)
 
     def _show_form(self) -> None:
         assert self._asked is not None

@@ -155,7 +155,7 @@ def answer_word(entry: ActivityEntry) -> str:
         "always": tr("Allowed always"),
         "reads": tr("All reads allowed"),
         "rule": tr("Allowed, and a rule made of it"),
-        "refused": tr("Refused"),
+        "refused": tr("Declined"),
         "late": tr("No answer"),
         "cancelled": tr("Given up"),
     }

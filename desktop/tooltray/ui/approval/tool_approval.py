@@ -92,7 +92,7 @@ class ToolSheet(SheetView):
             for entry in (each.entry for each in answers)
             for words in [(answer_word(entry), shown_client(entry.client), entry.touched)]
         ]
-        self._show_lines(lines or [self._line("", tr("No recorded approvals or refusals."))])
+        self._show_lines(lines or [self._line("", tr("Nothing allowed or declined yet."))])
 
     def _show_lines(self, lines: Iterable[QHBoxLayout]) -> None:
         clear(self._answers)

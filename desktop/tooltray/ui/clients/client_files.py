@@ -263,7 +263,7 @@ class ClientFiles:
         if self.context.sheets.sheet is not None:
             return
         if not edits:
-            self.context.say(tr("Nothing has to change."))
+            self.context.say(tr("Nothing has to change."), "info")
             return
         self.context.sheets.show(EditsSheet(self, edits))
 

@@ -36,7 +36,7 @@ from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.split_view import DetailsPane
-from tooltray.ui.widgets.surface import clear, column, fill, row
+from tooltray.ui.widgets.surface import add_gap, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ class ClientPane(DetailsPane):
         self._meter.setVisible(client.tokens is not None and client.whole > 0)
         self._modes.choose(kind.mode)
         now = tr("Now: {mode}.", mode=said.mode_name(kind.shown_mode)) if kind.mode in ("", "automatic") else ""
-        self._shown.setText(" ".join(filter(None, (now, said.reason(kind) or said.mode_text(kind.mode)))))
+        self._shown.setText(" ".join(filter(None, (now, said.reason(kind), said.mode_text(kind.shown_mode)))))
 
     def _on_profile(self, chosen: str) -> None:
         self._draw()  # as it is, until it is another one
@@ -358,7 +358,7 @@ class ClientPane(DetailsPane):
             lines.addWidget(Label(theme, fact, "caption", "secondary", wrap=True))
         if text := self._page.left_out_words(session):
             lines.addWidget(Label(theme, text, "caption", "warning", wrap=True))
-        lines.addSpacing(px(4))
+        add_gap(lines, 4)
         choose = Button(theme, tr("Choose folder"), icon="folder", small=True, on_click=lambda: self._page.choose_folder(session.id))
         lines.addWidget(choose)
         return widget

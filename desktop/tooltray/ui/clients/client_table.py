@@ -27,7 +27,7 @@ from tooltray.ui.zoom import px
 T = TypeVar("T")
 NAME, STATE, CONTEXT, PROFILE, BUTTON = range(5)  # the columns
 WIDTHS = {STATE: 150, CONTEXT: 210, PROFILE: 170, BUTTON: 124}
-NARROW = {STATE: 150, CONTEXT: 144, PROFILE: 122, BUTTON: 108}
+NARROW = {STATE: 150, CONTEXT: 160, PROFILE: 122, BUTTON: 108}
 ROOM_FOR_WIDE, ROOM_FOR_CONTEXT, ROOM_FOR_PROFILE = 840, 670, 480  # px; below them tokens, and profile and button, are in the details only
 ROOM_FOR_NAME = 200  # px; a profile gets what is left of the rest, up to its wide column
 TILE, ARROW, GAP = 24, 14, 10
@@ -271,7 +271,7 @@ class ClientTable(Table):
 class ClientDelegate(CellDelegate):
     """The painter of the table: a tile before each name, and an arrow where there is a choice."""
 
-    bar_words = 120
+    bar_words = 136
 
     def __init__(self, theme: Theme, table: ClientTable, columns: Sequence[Column]) -> None:
         super().__init__(theme, columns, table, PAGE_INSET, theme.size("row"))
@@ -325,8 +325,7 @@ def _others(row: OtherClients) -> str:
 def _bar(row: ClientRow) -> tuple[float, str, str]:
     if row.tokens is None:
         return NO_BAR
-    count = f"{row.tokens:,}"
-    return row.tokens / row.most, "chart.p50", f"{said.mode_name(row.mode)} · {count}" if row.mode else count
+    return row.tokens / row.most, "chart.p50", said.context_words(row)
 
 
 def _profile(row: ClientRow) -> str:

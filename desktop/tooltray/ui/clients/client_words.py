@@ -22,11 +22,17 @@ if TYPE_CHECKING:
 MODES = {
     "": (Phrase("Default for all clients"), Phrase("As chosen in Defaults….")),
     "automatic": (Phrase("Automatic, by size"), Phrase("All at once if that fits the client, else what it can deal with.")),
-    "everything": (Phrase("Full"), Phrase("The client lists every tool, including those of lazy servers.")),
-    "lazy": (Phrase("Compact"), Phrase("Clients see one small tool per server; using it loads the rest.")),
-    "search": (Phrase("Search"), Phrase("The client lists two tools: one finds tools, the other calls them.")),
+    "everything": (Phrase("Full"), Phrase("The client is given the whole list: every tool that it may see.")),
+    "lazy": (Phrase("Compact"), Phrase("The client is given one small tool per server; using it loads the rest.")),
+    "search": (Phrase("Search"), Phrase("The client is given two tools: one finds tools, the other calls them.")),
 }
 """What a person can choose for a kind of client: name and explanation; the first leaves it to the servers' settings."""
+GIVEN = {
+    "everything": Phrase("{tokens} · all tools", tokens=""),
+    "lazy": Phrase("{tokens} · 1 per server", tokens=""),
+    "search": Phrase("{tokens} · search", tokens=""),
+}
+"""The tokens in a client's context, and what they are: of its whole list, of one tool per server, or of two tools that find others."""
 SOURCES = {
     "feedback": Phrase("Reported by the model."),
     "roots": Phrase("The client declared it."),
@@ -191,6 +197,14 @@ def context_text(row: "ClientRow") -> str:
 def context_tip(row: "ClientRow") -> str:
     """Returns what definitions cost in a client's context, and how its tools are listed; empty if not known."""
     return "\n".join(filter(None, (context_text(row), mode_text(row.mode) if row.mode else "")))
+
+
+def context_words(row: "ClientRow") -> str:
+    """Returns what definitions cost in a client's context, and what it is given for that, in a few words; empty if not known."""
+    if row.tokens is None:
+        return ""
+    count = f"{row.tokens:,}"
+    return say(GIVEN[row.mode].filled(tokens=count)) if row.mode in GIVEN else count
 
 
 def presence(client: AiClient) -> str:

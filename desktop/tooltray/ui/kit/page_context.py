@@ -25,7 +25,7 @@ from tooltray.ui.link.qt_tool_manager import QtToolManager
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
-from tooltray.ui.widgets.toast import Toast, show_toast
+from tooltray.ui.widgets.toast import DONE, Toast, show_toast
 
 
 class OpenAttempts(QObject):
@@ -204,11 +204,11 @@ class PageContext(View):
             return
         self.notices.add_notice(problem)
         if not self.notices.isVisible():
-            self.say(whole(problem))
+            self.say(whole(problem), "warning")
 
-    def say(self, text: str) -> None:
-        """Shows in a toast what was done."""
-        show_toast(self.theme, self.window, text)
+    def say(self, text: str, tone: str = DONE) -> None:
+        """Shows in a toast what was done, or with the tone `info` or `warning` that nothing was, or why."""
+        show_toast(self.theme, self.window, text, tone=tone)
 
     def offer_undo(self, text: str, undo: Work | None = None) -> Toast:
         """Shows what was done, with a button that undoes it; so does Ctrl+Z, but in a field that has something to undo itself.

@@ -76,7 +76,7 @@ def _go(place: Callable[[ServerSnapshot], Destination]) -> Wish:
 
 ACTIONS = (
     ServerAction("trust", "shield", _ask("trust"), _waits, Phrase("Look at what waits…")),
-    ServerAction("refuse", "trash", _ask("refusal"), _waits, Phrase("Refuse")),
+    ServerAction("refuse", "trash", _ask("refusal"), _waits, Phrase("Decline")),
     ServerAction("open", "info", _go(lambda server: OpenServer(server.name)), _is_listed, Phrase("Open")),
     ServerAction("sign in", "external", _ask("sign_in"), _in(S.NEEDS_SIGN_IN), Phrase("Sign in")),
     ServerAction("start", "play", _ask("start"), _in(S.STOPPED, S.ON_DEMAND, S.ERROR), Phrase("Start")),

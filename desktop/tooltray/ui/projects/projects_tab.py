@@ -246,7 +246,7 @@ class ProjectsTab(Page):
 
     def _on_refusal_requested(self, server: str) -> None:
         """Refuses what programs have proposed of a server; its card may be on another page, so that a failure is a notice."""
-        toast = tr("Refused: {names}", names=server)
+        toast = tr("Declined: {names}", names=server)
         self.context.run(self.hub.files.distrust_entries("", server), then=self._read, toast=toast)
 
     def open_file(self, path: str) -> None:

@@ -176,7 +176,7 @@ class TrustSheet(SheetView):
             look = Button(theme, tr("Open the file"), "ghost", "external", on_click=lambda: context.wishes.file_requested.emit(file))
             self.buttons.addWidget(look)
         elif requests:
-            self.buttons.addWidget(Button(theme, tr("Refuse"), "ghost", "trash", on_click=self._on_refuse))
+            self.buttons.addWidget(Button(theme, tr("Decline"), "ghost", "trash", on_click=self._on_refuse))
         later = Button(theme, tr("Not now"), heeds_enter=False, on_click=self.close_requested.emit)
         self._go = Button(theme, tr("Allow"), "primary", heeds_enter=False, on_click=self._on_go)
         fill(self.buttons, 1, later, self._go)
@@ -275,7 +275,7 @@ class TrustSheet(SheetView):
     def _on_refuse(self) -> None:
         """Refuses the entries that are switched off, or all if none is."""
         names = [name for name, entry in self._entries.items() if not entry.is_on] or list(self._entries)
-        self.run(self._refuse(names), then=self._read, toast=tr("Refused: {names}", names=", ".join(names)))
+        self.run(self._refuse(names), then=self._read, toast=tr("Declined: {names}", names=", ".join(names)))
 
     async def _refuse(self, names: Sequence[str]) -> None:
         for name in names:

@@ -45,7 +45,7 @@ from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
+from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 READ, WRITE = "read", "write"
@@ -60,7 +60,7 @@ class ChoiceSection(AccessSection):
         self._support = ConfinementSupport(files=True, network=True, hosts=True)
         self.body.addLayout(self.notes)
         self._add_files()
-        self.body.addSpacing(px(8))
+        add_gap(self.body, 8)
         self._add_network()
         self._draw()
         self.reading(self._read_support)()
@@ -374,7 +374,7 @@ class WatchSection(AccessSection):
     def _draw_things(self, heading: str, things: Sequence[SeenThing], count: int) -> None:
         if not things:
             return
-        self._lines.addSpacing(px(6))
+        add_gap(self._lines, 6)
         self._lines.addWidget(Label(self._theme, heading, "caption_strong"))
         for thing in things[:MOST_LINES]:
             tone = "warning" if thing.is_private else "secondary"

@@ -31,7 +31,7 @@ from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import column, fill, row
+from tooltray.ui.widgets.surface import add_gap, column, fill, row
 from tooltray.ui.zoom import px
 
 OVERVIEW, TOOLS, ACCESS, LOG, SETTINGS = "overview", "tools", "access", "log", "settings"
@@ -162,7 +162,7 @@ class ServerDetails(QFrame):
         self._name = ElidedLabel(theme, name, "heading", mode=Qt.TextElideMode.ElideMiddle)
         self._badge = StateBadge(theme, server_look(self.server))
         fill(line, self._back, self._gap, (self._name, 1), self._badge)
-        line.addSpacing(px(8))
+        add_gap(line, 8)
         self._edit = Button(theme, tr("Edit"), icon="edit", small=True, on_click=self._on_edit)
         self._edit.setAccessibleName(tr("Edit {name}", name=name))
         self._menu_button = IconButton(theme, "more", tr("More for {name}", name=name), small=True)

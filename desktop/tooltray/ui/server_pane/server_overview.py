@@ -46,7 +46,7 @@ from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import clear, column, divider, fill, row
+from tooltray.ui.widgets.surface import add_gap, clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 MOST = 5
@@ -153,14 +153,14 @@ class ServerOverview(ServerView):
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
         fill(body, fill(row(spacing=10), self._badge, self._lazy, self._label, 1), self._headline, self._detail, self._buttons())
-        body.addSpacing(px(BETWEEN_PARTS) - px(6))
+        add_gap(body, BETWEEN_PARTS - 6)
         self._copies = ProjectCopies(theme, wishes)
         self._count = Label(theme, "", "caption_strong", "muted")
         fill(body, self._copies, self._count, self._access_line(wishes))
-        body.addSpacing(px(BETWEEN_PARTS))
+        add_gap(body, BETWEEN_PARTS)
         if calls is not None:
             body.addWidget(calls)
-            body.addSpacing(px(BETWEEN_PARTS))
+            add_gap(body, BETWEEN_PARTS)
         fold = Fold(theme, tr("Details"))
         self._reached = CodeLabel(theme, "", "secondary")
         self._saved = Label(theme, "", "caption", "muted", wrap=True)

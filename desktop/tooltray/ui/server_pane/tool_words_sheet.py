@@ -127,7 +127,7 @@ class ToolWordsSheet(SheetView):
 
     def _on_try(self) -> None:
         if self._kept is not None and (self._written() != self._first or self._hints.has_other_results):
-            self.context.say(tr("Save your changes first."))
+            self.context.say(tr("Save your changes first."), "warning")
             return
         self.close_requested.emit()
         self.context.go(TryTool(self._tool.name))

@@ -27,7 +27,7 @@ from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.empty_state import WIDTH, Beginning
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label, breakable
-from tooltray.ui.widgets.surface import Surface, column, fill, row
+from tooltray.ui.widgets.surface import Surface, add_gap, column, fill, row
 from tooltray.ui.zoom import px
 
 SETTING = "firstSteps"  # of `window`: whether they go on
@@ -240,13 +240,13 @@ class FirstStart(QWidget, View):
         inner.addStretch(2)
         self._say(tr("Add your first server"), "title", "primary")
         self._found = self._say(tr("Every AI client that you connect can use it right away."), "body", "secondary")
-        inner.addSpacing(px(12))
+        add_gap(inner, 12)
         preview = tr("With their keys, after a preview, and with Undo")
         self._move = self._way("download", tr("Import servers from your AI clients"), preview, ImportServers())
-        inner.addSpacing(px(4))
+        add_gap(inner, 4)
         self._say(tr("Begin with one of these. They need no account."), "caption", "muted")
         self._add_starters()
-        inner.addSpacing(px(4))
+        add_gap(inner, 4)
         readme = tr("From any README: npx, uvx, an address or a config")
         self._way("terminal", tr("Paste a command, a URL or a JSON block"), readme, AddServer())
         self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"), Servers("discover"))

@@ -202,7 +202,7 @@ class InstalledTab(Page):
         """Opens the sheet that adds a server with the content of a link, as soon as a hub runs; an open sheet stays."""
         self._install = "" if self.is_usable else link
         if self.is_usable and not self._open_add(link):
-            self.context.say(tr("Close what is open, then open the link again."))
+            self.context.say(tr("Close what is open, then open the link again."), "warning")
 
     def open_destination(self, destination: Destination) -> None:
         match destination:

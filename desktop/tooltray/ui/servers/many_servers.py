@@ -26,7 +26,7 @@ from tooltray.ui.servers.server_verbs import RemovedServer, ServerVerbs, bring_b
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import fill, row
+from tooltray.ui.widgets.surface import add_gap, fill, row
 from tooltray.ui.zoom import px
 
 START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
@@ -220,7 +220,7 @@ class ManyBar(QWidget):
         self._words = ElidedLabel(theme, "", "label", hugs=True)
         self._words.setFont(theme.font("label", tabular=True))
         line = fill(row(self, margins=(24, 10, 24, 10), spacing=4), self._words)
-        line.addSpacing(px(6))
+        add_gap(line, 6)
         faces = (
             (START, tr("Start"), "play", "secondary"),
             (STOP, tr("Stop"), "stop", "secondary"),

@@ -41,7 +41,7 @@ from tooltray.ui.widgets.card_grid import GridCard
 from tooltray.ui.widgets.chip import CHIP_HEIGHT, Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import column, fill, row
+from tooltray.ui.widgets.surface import add_gap, column, fill, row
 from tooltray.ui.zoom import px
 
 HEIGHT, FOOT_HEIGHT = 112, 36  # px; of a card whose words fit into one line each
@@ -122,7 +122,7 @@ class ServerCard(GridCard):
         self._clock = QTimer(self, interval=TICK_MS)  # while it is said when it is tried again
         self._clock.timeout.connect(self._on_tick)
         body = fill(column(self, margins=(16, 14, 16, 10)), self._title_row())
-        body.addSpacing(px(8))
+        add_gap(body, 8)
         fill(body, self._foot_row(), 1)
         self.setMinimumHeight(px(HEIGHT))
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -23,7 +23,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import clear, column, fill
+from tooltray.ui.widgets.surface import add_gap, clear, column, fill
 from tooltray.ui.zoom import px
 
 WIDTH = 760
@@ -238,7 +238,7 @@ class AboutTab(Page):
         self._add(tr("If something is wrong"), self._reports)
 
     def _add(self, title: str, rows: QWidget) -> None:
-        self._area.body.addSpacing(px(SECTION_GAP))
+        add_gap(self._area.body, SECTION_GAP)
         fill(self._area.body, heading(self._theme, title), rows)
 
     def _open_path(self, path: str) -> None:

@@ -29,8 +29,7 @@ from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import clear, column
-from tooltray.ui.zoom import px
+from tooltray.ui.widgets.surface import add_gap, clear, column
 
 SECTION_GAP = 20
 OFF, ALWAYS, UNTIL = "", "always", "until"
@@ -96,7 +95,7 @@ class GeneralTab(Page):
         body = self._area.body
         for title, text, rows in _groups():
             if body.count():
-                body.addSpacing(px(SECTION_GAP))
+                add_gap(body, SECTION_GAP)
             body.addLayout(heading(theme, title, Label(theme, text, "caption", "muted", wrap=True) if text else None))
             body.addWidget(group(theme, *(own[each] if isinstance(each, str) else self._form.row(each) for each in rows)))
         body.insertLayout(body.count() - 1, self._lost)  # above the rows of the journal

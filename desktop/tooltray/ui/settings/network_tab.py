@@ -30,7 +30,7 @@ from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill
+from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, divider, fill
 from tooltray.ui.zoom import px
 
 PORT_WIDTH = 92  # px
@@ -409,7 +409,7 @@ class ApiSection(Section):
             *(yes, no),
         )
         lines.addWidget(self._asked)
-        lines.addSpacing(px(12))
+        add_gap(lines, 12)
 
     def _on_show(self) -> None:
         if self._whole.accessibleName():

@@ -22,8 +22,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import add_lines, text_line
-from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
-from tooltray.ui.zoom import px
+from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, fill, row
 
 WIDTH = 560
 EXAMPLE = "github/GITHUB_TOKEN"
@@ -186,7 +185,7 @@ class SecretDetailsSheet(SheetView):
 
     def _add_entry(self) -> None:
         theme, secret = self._theme, self._secret
-        self.body.addSpacing(px(4))
+        add_gap(self.body, 4)
         self._entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
         self._entry.stored.connect(self._on_stored)
         fill(self.body, Label(theme, tr("Value"), "strong"), self._entry, Label(theme, _note(secret), "caption", "muted", wrap=True))

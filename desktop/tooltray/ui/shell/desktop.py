@@ -222,7 +222,7 @@ class Desktop:
                 await painted.wait()
         self._motion = MotionSetting(self._theme)
         if not has_tray:
-            self._window.context.say(tr("This desktop has no tray. Closing the window ends Tooltray."))
+            self._window.context.say(tr("This desktop has no tray. Closing the window ends Tooltray."), "warning")
 
     # the engine; these five are called in its thread
 

@@ -161,7 +161,7 @@ class NewsTeller(QObject):
         new = [each for each in waiting if each.id not in self._confirmations]
         self._confirmations = {each.id for each in waiting}
         if new and not self._places.is_in_front():
-            text = tr("Look at it in Tooltray's window; without an answer it is refused.")
+            text = tr("Look at it in Tooltray's window; without an answer it is declined.")
             self._notifications.send("confirmation", tr("A command asks for permission"), text, self._places.show_confirmations)
 
     def on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:

@@ -136,7 +136,7 @@ class ApprovalEntry(QMenu):
         self.addAction(tr("Look at it…")).triggered.connect(self.look_requested)
         if can_answer(request):
             self.addAction(tr("Allow once")).triggered.connect(partial(self.answered.emit, request.id, "once"))
-        self.addAction(tr("Not now")).triggered.connect(partial(self.answered.emit, request.id, "refuse"))
+        self.addAction(tr("Decline")).triggered.connect(partial(self.answered.emit, request.id, "refuse"))
 
 
 class TrayMenu(QMenu):

@@ -58,7 +58,7 @@ def outcome_words(outcome: str, seconds: float) -> str:
     words = {
         OK: tr("Done in {duration}", duration=took(seconds)),
         CANCELLED: tr("Cancelled after {duration}", duration=took(seconds)),
-        "refused": tr("Refused after {duration}", duration=took(seconds)),
+        "refused": tr("Not allowed after {duration}", duration=took(seconds)),
     }
     return words.get(outcome) or tr("Failed after {duration}", duration=took(seconds))
 

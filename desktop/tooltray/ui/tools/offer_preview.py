@@ -21,8 +21,7 @@ from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.sheet import leave
-from tooltray.ui.widgets.surface import Surface, column, row
-from tooltray.ui.zoom import px
+from tooltray.ui.widgets.surface import Surface, add_gap, column, row
 
 ASKED_AFTER_MS = 250  # a pause in typing; each question goes to the server
 LONGEST_VALUE = 32_767  # characters; what a line of Qt's holds
@@ -230,7 +229,7 @@ class ArgumentLines(QWidget):
             layout.addWidget(self._line(theme, argument))
             if argument.description:
                 layout.addWidget(Label(theme, argument.description, "caption", "secondary", wrap=True))
-            layout.addSpacing(px(8))
+            add_gap(layout, 8)
 
     @property
     def values(self) -> dict[str, str]:

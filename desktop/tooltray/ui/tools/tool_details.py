@@ -24,7 +24,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, divider, row
 from tooltray.ui.zoom import px
 
 LONGEST_DESCRIPTION = 4_000  # characters; a screen holds half of it
@@ -124,7 +124,7 @@ class ToolDetails(DetailsPane, View):
 
     def _add(self, title: str, *content: QWidget) -> None:
         if title.strip():
-            self._lines.addSpacing(px(10))
+            add_gap(self._lines, 10)
             self._lines.addWidget(Label(self._theme, title, "caption_strong", "muted"))
         for widget in content:
             self._lines.addWidget(widget)

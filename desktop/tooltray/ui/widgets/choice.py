@@ -1,6 +1,6 @@
 """A choice of one of a few options: as a button with a menu, or as a list with a line for each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintEvent, QPen
@@ -31,6 +31,7 @@ class Choice(Button):
         super().__init__(theme, "")
         self._name, self._hint = name, hint
         self._options: list[tuple[str, str]] = []
+        self._meanings: Mapping[str, str] = {}
         self._chosen = ""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._on_clicked)
@@ -40,9 +41,9 @@ class Choice(Button):
     def chosen(self) -> str:
         return self._chosen
 
-    def set_options(self, options: Sequence[tuple[str, str]]) -> None:
-        """Replaces the options; the chosen one stays chosen if it is among them."""
-        self._options = list(options)
+    def set_options(self, options: Sequence[tuple[str, str]], meanings: Mapping[str, str] | None = None) -> None:
+        """Replaces the options; the chosen one stays chosen if it is among them. `meanings`: of values, beside their titles in the menu."""
+        self._options, self._meanings = list(options), meanings or {}
         values = [value for value, _ in options]
         self.choose(self._chosen if self._chosen in values else values[0] if values else "")
         self.setEnabled(bool(options))
@@ -51,6 +52,7 @@ class Choice(Button):
         self._chosen = value
         title = self._title
         self.setAccessibleName(f"{self._name}: {title}")
+        self.setAccessibleDescription(self._meanings.get(value, ""))
         self.setToolTip(plain_tip(title))
         self.update()
 
@@ -75,7 +77,8 @@ class Choice(Button):
         menu.setMinimumWidth(self.width())
         group = QActionGroup(menu)
         for value, title in self._options:
-            action = menu.addAction(_short(title).replace("&", "&&"))
+            words = filter(None, (_short(title), self._meanings.get(value)))
+            action = menu.addAction("\t".join(words).replace("&", "&&"))  # QMenu has a column of its own for what is behind a tab
             action.setData(value)
             action.setCheckable(True)
             action.setChecked(value == self._chosen)

@@ -10,7 +10,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.icon import Icon, IconTile
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import add_gap, column, row
 from tooltray.ui.zoom import px
 
 WIDTH, HEIGHT = 460, 72
@@ -77,14 +77,14 @@ class EmptyState(QWidget):
             else:
                 self._text = label
         if ways:
-            inner.addSpacing(px(16))
+            add_gap(inner, 16)
         for index, (icon, name, what) in enumerate(ways):
             way = Beginning(theme, icon, name, what)
             way.setProperty("way", index)
             way.clicked.connect(self._on_clicked)
             inner.addWidget(way, 0, Qt.AlignmentFlag.AlignHCenter)  # words above may be wider
         if footnote:
-            inner.addSpacing(px(8))
+            add_gap(inner, 8)
             label = Label(theme, footnote, "caption", "muted")
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             inner.addWidget(label)
@@ -107,7 +107,7 @@ class EmptyState(QWidget):
 
     def _fit(self) -> None:
         """Wraps words that do not fit into one line."""
-        room = self.width() - 2 * px(MARGIN)
+        room = max(0, self.width() - 2 * px(MARGIN))  # a page may have no width before it is laid out
         for label, always in ((self._title, False), (self._text, self._wraps)):
             wraps = always or label.fontMetrics().horizontalAdvance(label.text()) > room
             label.setWordWrap(wraps)

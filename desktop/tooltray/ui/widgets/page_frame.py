@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QSizePolicy, QSpacerItem, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
@@ -100,7 +100,9 @@ class Header(QFrame):
         self._place.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         lines.addWidget(self._place)
         layout.addWidget(Label(theme, title, "title"))
-        layout.addItem(QSpacerItem(px(4), theme.size("control")))  # the line has the same height on all pages
+        gap = row()
+        gap.setContentsMargins(px(4), theme.size("control"), 0, 0)  # the line has the same height on all pages
+        layout.addLayout(gap)
         self._subtitle = Label(theme, "", "body", "muted")
         self._subtitle.hide()
         layout.addWidget(self._subtitle)
@@ -163,8 +165,8 @@ class Header(QFrame):
             for action in self._actions if self._tabs is None else ():
                 self._add_action(action, self._second if is_folded else self._line)
             self._second.setAlignment(Qt.AlignmentFlag.AlignLeft)
-            side, below = (px(MARGIN), px(BELOW_CONTROLS)) if is_folded else (0, 0)
-            self._second.setContentsMargins(side, 0, side, below)
+        side, below = (px(MARGIN), px(BELOW_CONTROLS)) if is_folded else (0, 0)
+        self._second.setContentsMargins(side, 0, side, below)  # also if it folded while it was zoomed, which gave it margins of before
         more = self._second.minimumSize().height() if is_folded else 0
         self.setFixedHeight(self._theme.size("header") + more)
 

@@ -9,7 +9,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import add_gap, column, row
 from tooltray.ui.zoom import px
 
 ROOM_FOR_BOTH = 820
@@ -118,7 +118,7 @@ class DetailsPane(QFrame):
 
     def add_section(self, title: str, *content: QWidget) -> None:
         """Adds a heading with the content below it."""
-        self.body.addSpacing(px(10))
+        add_gap(self.body, 10)
         self.body.addWidget(Label(self._theme, title, "caption_strong", "muted"))
         for widget in content:
             self.body.addWidget(widget)

@@ -116,6 +116,12 @@ def fill(layout: L, *items: QWidget | QLayout | int | tuple[QWidget | QLayout, i
     return layout
 
 
+def add_gap(layout: QBoxLayout, length: int) -> None:
+    """Adds a distance in logical pixels to the end of a layout. Other than a spacer, it follows a zoom, as every layout's margins do."""
+    is_across = layout.direction() in (QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.RightToLeft)
+    layout.addLayout(row(margins=(length, 0, 0, 0)) if is_across else column(margins=(0, length, 0, 0)))
+
+
 def height_at(layout: QLayout, width: int) -> int:
     """Returns the height that a layout needs at a width; without wrapping content Qt knows no height for a width."""
     return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()

@@ -10,7 +10,7 @@ from shiboken6 import isValid
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import ICONS, Banner
 from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import put_after
@@ -20,6 +20,7 @@ from tooltray.ui.widgets.sheet import paint_shadow
 from tooltray.ui.widgets.surface import clear, column, height_at, row
 from tooltray.ui.zoom import px
 
+DONE = "success"
 SHOWN_MS = 8000  # long enough to read one line and reach the button
 STILL_MS = 2000  # longer, as often as the pointer or the keyboard is on it then
 SHADOW, HEIGHT, BOTTOM = 24, 44, 20
@@ -36,17 +37,20 @@ class Toast(QWidget):
     Args:
         action: the text of its button, if it has one.
         key: presses the button from anywhere in the window.
+        tone: `success`: the text is what was done; `info` or `warning`: nothing was done, or it did not work.
     """
 
     action_requested = Signal()
     passed = Signal()  # it is gone, and nobody has pressed its button
 
-    def __init__(self, theme: Theme, window: QWidget, text: str, action: str = "", key: QKeySequence | None = None) -> None:
+    def __init__(
+        self, theme: Theme, window: QWidget, text: str, action: str = "", key: QKeySequence | None = None, tone: str = DONE
+    ) -> None:
         super().__init__(window)
-        self._theme, self.text, self._is_over = theme, text, False
+        self._theme, self.text, self.tone, self._is_over = theme, text, tone, False
         self.setAccessibleName(text)
         line = row(self, margins=(SHADOW + 14, SHADOW, SHADOW + 14, SHADOW), spacing=10)
-        line.addWidget(Icon(theme, "check", 16, "success.text", "surface.raised"))
+        line.addWidget(Icon(theme, ICONS.get(tone, "check"), 16, f"{tone}.text", "surface.raised"))
         self._words = Label(theme, breakable(text), wrap=True)
         self._words.setAccessibleName(text)
         line.addWidget(self._words, 1)
@@ -148,11 +152,11 @@ def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
             yield QRect(button.mapTo(window, QPoint(0, 0)), button.size())
 
 
-def show_toast(theme: Theme, window: QWidget, text: str, action: str = "", key: QKeySequence | None = None) -> Toast:
+def show_toast(theme: Theme, window: QWidget, text: str, action: str = "", key: QKeySequence | None = None, tone: str = DONE) -> Toast:
     """Shows a toast in place of the current one."""
     for old in window.findChildren(Toast, options=Qt.FindChildOption.FindDirectChildrenOnly):
         old.dismiss()
-    toast = Toast(theme, window, text, action, key)
+    toast = Toast(theme, window, text, action, key, tone)
     toast.show()
     toast.raise_()
     return toast

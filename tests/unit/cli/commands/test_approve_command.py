@@ -165,7 +165,7 @@ def test_a_call_waits_on_where_a_person_gives_no_answer(person: Tooltray, hub_ho
     with hub(hub_home) as fake:
         result = person("approve", "ab12", typed=typed)
     assert result.code == 1
-    assert result.out.endswith("The call still waits. To decline it: tooltray approve refuse ab12\n")
+    assert result.out.endswith("The call still waits. To decline it: tooltray approve decline ab12\n")
     assert "answer_approval" not in fake.methods()
 
 
@@ -178,25 +178,25 @@ def test_a_call_is_refused_by_a_no(person: Tooltray, hub_home: Home) -> None:
 
 def test_a_call_is_refused_without_a_question_and_without_a_terminal(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
-        result = tooltray("approve", "refuse", "ab12")
-    assert (result.code, result.out) == (0, "Refused.\n")
+        result = tooltray("approve", "decline", "ab12")
+    assert (result.code, result.out) == (0, "Declined.\n")
     assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "refuse"}
 
 
 def test_a_tool_of_a_server_called_refuse_can_be_allowed(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
-        assert person("approve", "--client", "Cursor", "--", "refuse", "ab12").code == 0
-    assert fake.params_of("add_grant")["server"] == "refuse"
+        assert person("approve", "--client", "Cursor", "--", "decline", "ab12").code == 0
+    assert fake.params_of("add_grant")["server"] == "decline"
     assert fake.params_of("add_grant")["client"] == "Cursor"
 
 
-@pytest.mark.parametrize("words", [("ab12",), ("refuse", "ab12")])
+@pytest.mark.parametrize("words", [("ab12",), ("decline", "ab12")])
 def test_a_call_is_found_by_its_id_of_before_and_answered_as_it_is_now(person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     with hub(hub_home, get_approvals=[{**CALL, "id": "cd34", "replaces": "ab12"}]) as fake:
         lines = person("approve", *words).out.splitlines()
     assert fake.params_of("answer_approval")["id"] == "cd34"
     has_changed = "write_file of files has changed since this call was refused; this is the call of the tool as it is now."
-    assert lines[0] == (has_changed if len(words) == 1 else "Refused.")
+    assert lines[0] == (has_changed if len(words) == 1 else "Declined.")
 
 
 def test_no_id_is_the_id_of_no_call(person: Tooltray, hub_home: Home) -> None:
@@ -323,15 +323,15 @@ def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(per
         ("a", "b", "c"),
         ("ab12", "--client", "c"),
         ("ab12", "--for", "1h"),
-        ("refuse", "ab12", "--client", "c"),
-        ("refuse", "ab12", "--for", "1h"),
+        ("decline", "ab12", "--client", "c"),
+        ("decline", "ab12", "--for", "1h"),
         ("a", "b", "--once"),
         ("a", "b", "--all-reads"),
         ("--all-reads",),
         ("a", "--all-reads", "--reads"),
         ("--always",),
         ("--until-lock",),
-        ("refuse", "ab12", "--until-lock"),
+        ("decline", "ab12", "--until-lock"),
         ("ab12", "--hour", "--until-lock"),
         ("a", "b", "--for", "0s"),
         ("a", "b", "--for", "1y"),
@@ -344,7 +344,7 @@ def test_words_that_do_not_go_together_are_refused(person: Tooltray, hub_home: H
     assert "usage: tooltray approve" in result.err
 
 
-@pytest.mark.parametrize("words", [("ab12",), ("refuse", "ab12"), ("a", "b"), ("a", "--all-reads")])
+@pytest.mark.parametrize("words", [("ab12",), ("decline", "ab12"), ("a", "b"), ("a", "--all-reads")])
 def test_what_a_person_has_to_read_comes_in_no_json(person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     result = person("approve", *words, "--json")
     assert (result.code, "--json works only with the list: approving needs a user who has read the request" in result.err) == (2, True)

@@ -142,7 +142,7 @@ def test_a_yes_needs_a_terminal_and_looking_does_not(tooltray: Tooltray, hub_hom
         assert "No project's servers are trusted. Review a project's servers: tooltray trust DIR" in tooltray("trust", "list").out
 
 
-@pytest.mark.parametrize("words", [("refuse",), ("remove",), ("remove", "/p", "one", "two"), ("list", "/p"), ("",)])
+@pytest.mark.parametrize("words", [("decline",), ("remove",), ("remove", "/p", "one", "two"), ("list", "/p"), ("",)])
 def test_words_that_mean_nothing_are_refused(tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     assert tooltray("trust", *words).code == 2
 
@@ -188,16 +188,16 @@ def test_without_a_folder_all_that_waits_is_asked_about_and_a_program_is_named(p
     assert said.code == 1
     assert "Asked for by the program: ci\n" in said.out
     assert "To revoke that: tooltray servers remove new" in said.out
-    assert "It keeps running unchanged, and the change still waits. To decline it: tooltray trust refuse old" in said.out
+    assert "It keeps running unchanged, and the change still waits. To decline it: tooltray trust decline old" in said.out
     with hub(hub_home, get_trust_requests=[]):
         assert person("trust").out == "Nothing is waiting for approval.\n"
 
 
 def test_a_no_to_a_program_needs_no_terminal(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, distrust_entries=None) as fake:
-        assert "Declined" in tooltray("trust", "refuse", "new").out
+        assert "Declined" in tooltray("trust", "decline", "new").out
         assert fake.params_of("distrust_entries") == {"project": "", "entry": "new"}
-        assert tooltray("trust", "refuse", "new", "--json").json == {"name": "new", "refused": True}
+        assert tooltray("trust", "decline", "new", "--json").json == {"name": "new", "declined": True}
 
 
 def propose(home: Home, **servers: dict[str, Any]) -> None:
@@ -217,8 +217,8 @@ def test_where_no_hub_runs_what_waits_is_listed_and_answered_in_the_files(person
     assert (said.code, "Trusted as 'new'" in said.out, '+  "command": "other"' in said.out) == (1, True, True)
     servers = json.loads(hub_home.settings.read_text())["mcpServers"]
     assert (servers["new"], servers["old"]) == ({"command": "run"}, {"command": "other"})
-    assert tooltray("trust", "refuse", "gone").code == 0
-    assert (tooltray("trust", "refuse", "gone").code, json.loads(hub_home.proposals.read_text())["servers"]) == (1, {})
+    assert tooltray("trust", "decline", "gone").code == 0
+    assert (tooltray("trust", "decline", "gone").code, json.loads(hub_home.proposals.read_text())["servers"]) == (1, {})
 
 
 def test_where_no_hub_runs_a_server_that_waits_is_removed_as_others_are(tooltray: Tooltray, hub_home: Home) -> None:

@@ -103,7 +103,7 @@ def test_without_a_hub_the_yes_is_kept_for_the_next(person: Tooltray, hub_home: 
     assert done.code == 0, done.err
     assert "mine" in (hub_home.root / "inmemory-trust.json").read_text()
     assert person("trust").out == "Nothing is waiting for approval.\n"
-    assert person("trust", "refuse", "mine").code == 0
+    assert person("trust", "decline", "mine").code == 0
     assert "it runs inside Tooltray and can read every secret" in person("trust", typed="n\n").out
     listed = person("servers", "list", "--json")
     assert [each["waiting"] for each in listed.json if each["name"] == "mine"] == [True]
