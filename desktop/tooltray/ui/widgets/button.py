@@ -1,6 +1,7 @@
 """Buttons, the place of their menus, and switches. Focus rings are for users of the keyboard: a click or a new window draws none. Enter
 presses, too."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Property, QEasingCurve, QPoint, QPropertyAnimation, QRectF, QSize, Qt, QTimer
@@ -112,12 +113,23 @@ class Button(SteadyButton, QPushButton):
 
     Args:
         heeds_enter: Enter presses it while it has the focus; false for answers in a window that opens unexpectedly.
+        on_click: a slot of `clicked`.
     """
 
     def __init__(
-        self, theme: Theme, text: str, variant: str = "secondary", icon: str = "", *, small: bool = False, heeds_enter: bool = True
+        self,
+        theme: Theme,
+        text: str,
+        variant: str = "secondary",
+        icon: str = "",
+        *,
+        small: bool = False,
+        heeds_enter: bool = True,
+        on_click: Callable[..., object] | None = None,
     ) -> None:
         super().__init__(text)
+        if on_click is not None:
+            self.clicked.connect(on_click)
         self._heeds_enter = heeds_enter
         self._theme = theme
         self._icon = icon
@@ -208,8 +220,8 @@ class Button(SteadyButton, QPushButton):
 class IconButton(Button):
     """A square button with an icon; `name` is its tooltip and its name for screen readers."""
 
-    def __init__(self, theme: Theme, icon: str, name: str, *, small: bool = False, variant: str = "ghost") -> None:
-        super().__init__(theme, "", variant, icon, small=small)
+    def __init__(self, theme: Theme, icon: str, name: str, *, small: bool = False, on_click: Callable[..., object] | None = None) -> None:
+        super().__init__(theme, "", "ghost", icon, small=small, on_click=on_click)
         self._side = 16
         self._tint()
         self.setProperty("square", True)

@@ -1,14 +1,17 @@
 """Windows, rounded surfaces, thin lines, and layouts with explicit margins."""
 
+from typing import TypeVar
+
 from PySide6.QtCore import QRect, QRectF, Qt, QVariantAnimation
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from tooltray.ui.theme import Theme
 from tooltray.ui.zoom import px
 
 TINT_MS = 600
 TINT = 0.24  # of the accent at first
+L = TypeVar("L", bound=QBoxLayout)
 
 Margins = tuple[int, int, int, int]
 """Left, top, right, bottom, in logical pixels."""
@@ -97,6 +100,19 @@ def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spaci
     layout = QHBoxLayout(parent) if parent else QHBoxLayout()
     layout.setContentsMargins(*(px(each) for each in margins))
     layout.setSpacing(px(spacing))
+    return layout
+
+
+def fill(layout: L, *items: QWidget | QLayout | int | tuple[QWidget | QLayout, int]) -> L:
+    """Adds items to a layout, and returns the layout. A number is a stretch, and a pair an item with its stretch."""
+    for item in items:
+        part, stretch = item if isinstance(item, tuple) else (item, 0)
+        if isinstance(part, int):
+            layout.addStretch(part)
+        elif isinstance(part, QLayout):
+            layout.addLayout(part, stretch)
+        else:
+            layout.addWidget(part, stretch)
     return layout
 
 
