@@ -180,9 +180,8 @@ class JsonTree(QTreeView):
     def _open_small(self) -> None:
         if count_rows(self._model.value(QModelIndex()), OPEN_AT_FIRST + 1) <= OPEN_AT_FIRST:
             self.expandAll()
-        for row in range(min(self._model.rowCount(), 1)):
-            if self._model.rowCount() == 1:
-                self.expand(self._model.index(row, 0))
+        if self._model.rowCount() == 1:
+            self.expand(self._model.index(0, 0))
         self._share_width()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

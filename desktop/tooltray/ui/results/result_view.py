@@ -1,27 +1,215 @@
-"""A server's answer for the user to read: text, JSON as a tree, pictures, files and links. Nothing in it is run or fetched. However large
-an answer is, only its beginning is laid out; the rest is shown after a click, or saved."""
+"""A server's answer for the user to read: text, JSON as a tree, Markdown, pictures, files and links. Nothing in it is run or fetched.
+However large an answer is, only its beginning is laid out; the rest is shown after a click, or saved. Each view of a part is built when it
+is first shown."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QSaveFile, Qt
+from PySide6.QtCore import QSaveFile, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.results.part_view import FIRST_SHOWN, PartView, size_words
-from tooltray.ui.results.picture import decoded_base64
+from tooltray.ui.results.json_tree import JsonTree
+from tooltray.ui.results.picture import Picture, decode, decoded_base64, look_at
 from tooltray.ui.results.result_parts import Part, as_json, parts_of, whole_text
-from tooltray.ui.server_text import seen
+from tooltray.ui.server_text import broken, seen
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.markdown_view import MarkdownView
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
+from tooltray.ui.zoom import px
+
+FIRST_SHOWN = 60_000  # characters of a text: 20 ms to lay out
+MORE_SHOWN = 250_000  # by one press; 50 ms
+MOST_SHOWN = 3_000_000  # then it is for an editor, and can be saved
+MOST_LINES = 24  # of one part among several; more scroll inside it
+PICTURE_HEIGHT = 480  # px
+MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} |[-*] |\d+\. |```|> |\|.*\|)", re.MULTILINE)
+
+
+class LongText(QWidget):
+    """A text in mono that wraps; shows its beginning first."""
+
+    def __init__(self, theme: Theme, text: str, name: str, *, is_alone: bool) -> None:
+        super().__init__()
+        self._text, self._shown = text, min(len(text), FIRST_SHOWN)
+        self._view = CodeView(theme, broken(seen(text[: self._shown])), name)
+        self._view.setLineWrapMode(CodeView.LineWrapMode.WidgetWidth)
+        self._rest = QWidget()
+        self._words = Label(theme, "", "caption", "muted", tabular=True)
+        self._more = Button(theme, tr("Show more"), "link", small=True, on_click=self.show_more)
+        fill(row(self._rest), self._words, self._more, 1)
+        fill(column(self, spacing=6), (self._view, 1), self._rest)
+        if not is_alone:
+            self._view.set_lines(min(MOST_LINES, max(2, text.count("\n", 0, FIRST_SHOWN) + 1 + len(text[:FIRST_SHOWN]) // 90)))
+        self._draw_rest()
+
+    @property
+    def shown(self) -> int:
+        """How many characters of the text are shown."""
+        return self._shown
+
+    def show_more(self) -> None:
+        """Shows the next stretch of the text."""
+        more = self._text[self._shown : min(self._shown + MORE_SHOWN, MOST_SHOWN)]
+        self._shown += len(more)
+        cursor = self._view.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        cursor.insertText(broken(seen(more)))
+        self._draw_rest()
+
+    def _draw_rest(self) -> None:
+        shown, count = f"{self._shown:,}", f"{len(self._text):,}"
+        if self._shown >= MOST_SHOWN:
+            self._words.setText(tr("The first {shown} of {count} characters. Save it to see the rest.", shown=shown, count=count))
+        else:
+            self._words.setText(tr("The first {shown} of {count} characters.", shown=shown, count=count))
+        self._rest.setVisible(self._shown < len(self._text))
+        self._more.setVisible(self._shown < min(len(self._text), MOST_SHOWN))
+
+
+class PartView(QWidget):
+    """A part with its heading, and a choice of views of its content. Each view is built when it is first shown.
+
+    Args:
+        is_alone: it is the only part, and may use the full height.
+    """
+
+    save_requested = Signal(object)  # Part
+
+    def __init__(self, theme: Theme, part: Part, number: int, *, is_alone: bool) -> None:
+        super().__init__()
+        self._theme, self._part, self._is_alone = theme, part, is_alone
+        self._name = part.heading or tr("Part {number} of the result", number=number)
+        self._layout = column(self, spacing=6)
+        self._ways = self._possible_ways()
+        self._built: dict[int, QWidget] = {}
+        first = 1 if part.mime == "text/markdown" else 0
+        if part.heading or len(self._ways) > 1:
+            self._add_head(first)
+        self._choose(first)
+
+    def _possible_ways(self) -> list[str]:
+        part = self._part
+        if part.kind == "json":
+            return ["tree", "text"]
+        is_marked_up = part.mime == "text/markdown" or MARKDOWN_SIGNS.search(part.text[:FIRST_SHOWN]) is not None
+        return ["text", "markdown"] if part.kind == "text" and is_marked_up else ["only"]
+
+    def _add_head(self, first: int) -> None:
+        heading = ElidedLabel(self._theme, self._part.heading, "caption_strong", "secondary", mode=Qt.TextElideMode.ElideMiddle)
+        line = fill(row(), (heading, 1))
+        if len(self._ways) > 1:
+            titles = {"tree": tr("Tree"), "text": tr("Text"), "markdown": tr("Markdown")}
+            name = tr("How to show {name}", name=self._name)
+            tabs = FilterTabs(self._theme, [titles[way] for way in self._ways], name=name, have_counts=False)
+            tabs.choose(first)
+            tabs.chosen.connect(self._choose)
+            line.addWidget(tabs)
+        self._layout.addLayout(line)
+
+    def _choose(self, way: int) -> None:
+        if way not in self._built:
+            make = {"tree": self._tree, "markdown": self._markdown, "text": self._text, "only": self._only}[self._ways[way]]
+            self._built[way] = make()
+            self._layout.addWidget(self._built[way], 1)
+        for each, widget in self._built.items():
+            widget.setVisible(each == way)
+
+    def _tree(self) -> QWidget:
+        tree = JsonTree(self._theme, self._name)
+        tree.set_value(self._part.value)
+        if not self._is_alone:
+            tree.setFixedHeight(tree.content_height(MOST_LINES))
+        return tree
+
+    def _markdown(self) -> QWidget:
+        view = MarkdownView(self._theme, self._name)
+        view.set_markdown(self._part.text)
+        if not self._is_alone:
+            view.setMinimumHeight(px(160))
+        return view
+
+    def _text(self) -> QWidget:
+        text = self._part.text if self._part.kind == "text" else as_json(self._part.value)
+        return LongText(self._theme, text, self._name, is_alone=self._is_alone)
+
+    def _only(self) -> QWidget:
+        match self._part.kind:
+            case "text":
+                return self._text()
+            case "link":
+                return self._link()
+            case _:
+                return FilePart(self._theme, self._part, self._name, self._on_save)
+
+    def _on_save(self) -> None:
+        self.save_requested.emit(self._part)
+
+    def _link(self) -> QWidget:
+        theme, address = self._theme, self._part.text
+        words = fill(column(), ElidedLabel(theme, seen(address), "mono", mode=Qt.TextElideMode.ElideMiddle))
+        if about := " · ".join(filter(None, [self._part.mime, self._part.note])):
+            words.addWidget(ElidedLabel(theme, about, "caption", "muted"))
+        copy = IconButton(theme, "copy", tr("Copy the address"), small=True, on_click=lambda: QGuiApplication.clipboard().setText(address))
+        box = Surface(theme, "surface.sunken", "border", "m")
+        icon = Icon(theme, "link", 16, "text.secondary", "surface.sunken")
+        fill(row(box, margins=(12, 8, 8, 8)), icon, (words, 1), copy)
+        return box
+
+
+class FilePart(QWidget):
+    """A picture, a sound or another file: the picture itself where it can be shown, and the file's facts."""
+
+    def __init__(self, theme: Theme, part: Part, name: str, save: Callable[[], object]) -> None:
+        super().__init__()
+        self._theme, self._name = theme, name
+        self._layout = column(self, spacing=6)
+        content = decoded_base64(part.text)
+        file = look_at(content) if part.kind == "picture" and content is not None else None
+        self._file = file
+        words = {"picture": tr("Picture"), "audio": tr("Audio")}.get(part.kind, tr("File"))
+        sides = f"{file.width:,} × {file.height:,}" if file is not None and file.width else ""
+        facts = [words, part.mime, sides, size_words(len(content)) if content is not None else tr("damaged")]
+        icon = Icon(theme, "image" if part.kind == "picture" else "log", 16, "text.secondary")
+        about = ElidedLabel(theme, " · ".join(filter(None, facts)), "caption", "secondary")
+        self._show = Button(theme, tr("Show picture"), small=True, on_click=self._decode)
+        self._show.hide()
+        button = Button(theme, tr("Save as…"), small=True, on_click=save)
+        button.setEnabled(content is not None)
+        self._layout.addLayout(fill(row(), icon, (about, 1), self._show, button))
+        if file is not None and file.problem:
+            self._layout.addWidget(Label(theme, file.problem, "caption", "warning", wrap=True))
+        elif file is not None and file.is_small:
+            self._decode()
+        elif file is not None:
+            self._show.show()
+
+    def _decode(self) -> None:
+        self._show.hide()
+        image = decode(self._file) if self._file is not None else None
+        if image is None:
+            self._layout.addWidget(Label(self._theme, tr("It is damaged."), "caption", "warning"))
+        else:
+            self._layout.addWidget(Picture(self._theme, image, self._name, most_height=PICTURE_HEIGHT))
+
+
+def size_words(count: int) -> str:
+    """Returns a size with its unit."""
+    if count < 1_000:
+        return tr("{count} bytes", count=count)
+    return f"{count / 1_000:.3g} kB" if count < 1_000_000 else f"{count / 1_000_000:.3g} MB"
+
 
 FIRST_PARTS, MORE_PARTS = 20, 40  # widgets are made for each
 ENDINGS = {"picture": "png", "audio": "wav", "file": "bin", "text": "txt", "json": "json"}
@@ -36,13 +224,10 @@ class ResultView(QWidget):
         self._result: Mapping[str, object] = {}
         self._parts: Sequence[Part] = ()
         self._shown = 0
-        layout = column(self, spacing=8)
-        layout.addWidget(self._make_bar())
-        self._area = PageScroll(tr("Result"), margin=0, below=0)
-        self._content = QWidget()
-        self._lines = column(self._content, spacing=14)
-        self._area.setWidget(self._content)
-        layout.addWidget(self._area, 1)
+        area, content = PageScroll(tr("Result"), margin=0, below=0), QWidget()
+        self._lines = column(content, spacing=14)
+        fill(column(self, spacing=8), self._make_bar(), (area, 1))
+        area.setWidget(content)
         self.clear()
 
     @property
@@ -74,19 +259,13 @@ class ResultView(QWidget):
         self._lines.addStretch(1)
 
     def _make_bar(self) -> QWidget:
-        self._bar = QWidget()
-        line = row(self._bar)
-        self._state = Chip(self._theme, tr("The tool failed"), "error")
-        line.addWidget(self._state)
-        self._about = Label(self._theme, "", "caption", "muted", tabular=True)
-        line.addWidget(self._about)
-        line.addStretch(1)
-        self._copied = Label(self._theme, "", "caption", "muted")
-        line.addWidget(self._copied)
-        for words, icon, slot in ((tr("Copy"), "copy", self.copy), (tr("Save as…"), "download", self._on_save)):
-            button = Button(self._theme, words, "ghost", icon, small=True)
-            button.clicked.connect(slot)
-            line.addWidget(button)
+        theme, self._bar = self._theme, QWidget()
+        self._state = Chip(theme, tr("The tool failed"), "error")
+        self._about = Label(theme, "", "caption", "muted", tabular=True)
+        self._copied = Label(theme, "", "caption", "muted")
+        copy = Button(theme, tr("Copy"), "ghost", "copy", small=True, on_click=self.copy)
+        save = Button(theme, tr("Save as…"), "ghost", "download", small=True, on_click=self._on_save)
+        fill(row(self._bar), self._state, self._about, 1, self._copied, copy, save)
         return self._bar
 
     def _words(self) -> str:
@@ -98,16 +277,16 @@ class ResultView(QWidget):
 
     def _add_parts(self, count: int) -> None:
         is_alone = len(self._parts) == 1
+        fills = is_alone and self._parts[0].kind in ("text", "json")  # it uses all the height that it can get
         for part in self._parts[self._shown : self._shown + count]:
             self._shown += 1
             view = PartView(self._theme, part, self._shown, is_alone=is_alone)
             view.save_requested.connect(self._save_part)
-            self._lines.addWidget(view, 1 if is_alone and view.wants_room else 0)
+            self._lines.addWidget(view, int(fills))
         if self._shown < len(self._parts):
-            more = Button(self._theme, tr("Show {count} more", count=min(MORE_PARTS, len(self._parts) - self._shown)), "link", small=True)
-            more.clicked.connect(self._on_more)
-            self._lines.addWidget(more)
-        if not is_alone or self._parts[0].kind not in ("text", "json"):
+            words = tr("Show {count} more", count=min(MORE_PARTS, len(self._parts) - self._shown))
+            self._lines.addWidget(Button(self._theme, words, "link", small=True, on_click=self._on_more))
+        if not fills:
             self._lines.addStretch(1)
 
     def _on_more(self) -> None:
