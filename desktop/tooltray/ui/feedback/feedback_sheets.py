@@ -20,7 +20,7 @@ from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import harmless, words_of
 from tooltray.ui.widgets.sheet import SheetFrame
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 
 HISTORY_WIDTH, READY_WIDTH = 600, 480
 MOST_ENTRIES = 50  # that are asked for
@@ -59,14 +59,12 @@ class HistorySheet(SheetFrame):
 
     def _entry(self, entry: FeedbackEntry, now: float) -> QWidget:
         theme = self._theme
+        client = ElidedLabel(theme, shown_client(entry.client) or tr("An AI client"), "strong")
+        moment = Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True)
+        outcome = Label(theme, outcome_words(entry), "caption_strong", "accent" if entry.outcome == "answered" else "muted")
         box = Surface(theme, "surface", "border", "m")
         lines = column(box, margins=(14, 10, 14, 10), spacing=6)
-        head = row(spacing=12)
-        head.addWidget(ElidedLabel(theme, shown_client(entry.client) or tr("An AI client"), "strong"), 1)
-        head.addWidget(Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True))
-        lines.addLayout(head)
-        lines.addWidget(_text(theme, words_of(entry.summary), "secondary"))
-        lines.addWidget(Label(theme, outcome_words(entry), "caption_strong", "accent" if entry.outcome == "answered" else "muted"))
+        fill(lines, fill(row(spacing=12), (client, 1), moment), _text(theme, words_of(entry.summary), "secondary"), outcome)
         if entry.text:
             lines.addWidget(_text(theme, entry.text, "primary"))
         if entry.attachments:
@@ -92,12 +90,10 @@ class ReadyAnswersSheet(SheetFrame):
         super().__init__(theme, tr("Ready answers"), READY_WIDTH)
         self._save_answers = save
         self._fields: list[QLineEdit] = []
-        self.body.addWidget(Label(theme, tr("A click puts one into your answer. Nothing is sent by it."), "body", "secondary", wrap=True))
+        text = Label(theme, tr("A click puts one into your answer. Nothing is sent by it."), "body", "secondary", wrap=True)
         self._lines = column(spacing=8)
-        self.body.addLayout(self._lines)
-        self._more = Button(theme, tr("Add an answer"), "ghost", "plus", small=True)
-        self._more.clicked.connect(self._on_more)
-        self.body.addWidget(self._more)
+        self._more = Button(theme, tr("Add an answer"), "ghost", "plus", small=True, on_click=self._on_more)
+        fill(self.body, text, self._lines, self._more)
         for answer in answers:
             self._add(answer)
         self.add_button(tr("Cancel"), self.leave)
@@ -121,12 +117,9 @@ class ReadyAnswersSheet(SheetFrame):
         field.setMaxLength(LONGEST_ANSWER)
         field.setFixedHeight(self._theme.size("control"))
         field.setAccessibleName(tr("Ready answer {number}", number=len(self._fields) + 1))
-        remove = IconButton(self._theme, "trash", tr("Remove this answer"), small=True)
         line = QWidget()
-        layout = row(line)
-        layout.addWidget(field, 1)
-        layout.addWidget(remove)
-        remove.clicked.connect(partial(self._on_remove, line, field))
+        remove = partial(self._on_remove, line, field)
+        fill(row(line), (field, 1), IconButton(self._theme, "trash", tr("Remove this answer"), small=True, on_click=remove))
         self._fields.append(field)
         self._lines.addWidget(line)
         self._more.setEnabled(len(self._fields) < MOST_ANSWERS)
@@ -161,14 +154,11 @@ class ReadyAnswers(QWidget):
         super().__init__()
         self._theme, self._choose = theme, choose
         self._answers: tuple[str, ...] = ()
-        line = row(self, spacing=6)
         self._area = FlowArea(TWO_LINES)
         holder = QWidget()  # keeps the button at the right while there is no answer
-        column(holder).addWidget(self._area)
-        line.addWidget(holder, 1)
-        self._edit = IconButton(theme, "edit", "", small=True)
-        self._edit.clicked.connect(edit)
-        line.addWidget(self._edit, 0, Qt.AlignmentFlag.AlignTop)
+        fill(column(holder), self._area)
+        self._edit = IconButton(theme, "edit", "", small=True, on_click=edit)
+        fill(row(self, spacing=6), (holder, 1)).addWidget(self._edit, 0, Qt.AlignmentFlag.AlignTop)
         self.retranslate()
 
     @property
@@ -185,8 +175,7 @@ class ReadyAnswers(QWidget):
         self._area.clear()
         for answer in self.answers:
             shown = answer if len(answer) <= LONGEST_BUTTON else f"{answer[: LONGEST_BUTTON - 1]}…"
-            button = Button(self._theme, shown.replace("&", "&&"), small=True)
+            button = Button(self._theme, shown.replace("&", "&&"), small=True, on_click=partial(self._choose, answer))
             button.setToolTip(answer)
             button.setAccessibleName(answer)
-            button.clicked.connect(partial(self._choose, answer))
             self._area.add(button)
