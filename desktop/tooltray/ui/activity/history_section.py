@@ -7,7 +7,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 from tooltray.ui.activity.activity_words import whole_time
 from tooltray.ui.approval.approval_body import facts_box
-from tooltray.ui.approval.confirmation_window import fact_name, fact_value
+from tooltray.ui.approval.asking_window import fact_name, fact_value
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, shipped, tr

@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, JudgedCall, RulePreview
 from tooltray.ui.activity.activity_words import whole_time
 from tooltray.ui.approval.approval_body import details, ends, facts_box, granted, granted_to, granted_until, lines_box, own_permissions
-from tooltray.ui.approval.rule_choice import cautions, covered, of_late
+from tooltray.ui.approval.permission_words import cautions, covered, of_late
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import CallsWhere, OpenServer

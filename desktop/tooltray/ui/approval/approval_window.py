@@ -1,12 +1,11 @@
 """The window and the sheet for a tool call that waits for the user's approval. Enter allows nothing; Ctrl+Enter allows once, a moment after
 it was opened."""
 
-from collections.abc import Iterable
 from typing import cast
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
@@ -32,8 +31,9 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
     """A window with a call that waits for approval. It is answered with what a CallView is answered with, as a tuple."""
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
-        self.view = CallView(theme, hub, tasks, self, margin=MARGIN)
-        super().__init__(theme, guard_ms=guard_ms)
+        self.view = view = CallView(theme, hub, tasks, self, margin=MARGIN)
+        view.line.setContentsMargins(px(24), px(16), px(24), px(12))
+        super().__init__(theme, view.line, view.refuse, view.allow, view.longer, guard_ms=guard_ms)
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
         self._request = request
@@ -53,17 +53,6 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
 
     def place_body(self, body: QWidget) -> None:
         self._show_body(body)
-
-    def _buttons(self) -> QHBoxLayout:
-        line = self.view.line
-        line.setContentsMargins(px(24), px(16), px(24), px(12))
-        return line
-
-    def _yes_buttons(self) -> Iterable[QPushButton]:
-        return self.view.allow, self.view.longer
-
-    def _no_button(self) -> QPushButton:
-        return self.view.refuse
 
     # answers
 

@@ -14,18 +14,20 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.foundation import schema_check
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, OfferedRule
+from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, OfferedRule, RulePreview
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice, time_words
-from tooltray.ui.approval.rule_choice import RuleChoice
+from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, body_lines, lasting_choice, time_words
+from tooltray.ui.approval.permission_words import cautions, covered, of_late
 from tooltray.ui.client_names import shown_client
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.schema_form.schema_form import JSON, SchemaForm
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 KEEP_OPEN_MS = 30_000  # the engine lets a call wait for two minutes after each
@@ -45,6 +47,51 @@ async def disk_diff(hub: QtMcpPresenter, request: ApprovalSnapshot) -> tuple[str
     with contextlib.suppress(TooltrayError):  # the engine has just ended
         return await hub.approvals.get_approval_diff(request.id) or request.diff
     return request.diff
+
+
+class RuleChoice(QWidget):
+    """A choice of the rule to make from a call.
+
+    Args:
+        preview: reads what a rule would have covered, and calls `show_preview`.
+    """
+
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, preview: Callable[[OfferedRule], None], *, margin: int) -> None:
+        super().__init__()
+        self._theme, self._request, self._preview = theme, request, preview
+        head = Label(theme, tr("Make a rule of this call"), "heading", wrap=True)
+        text = tr("Allows this call and every later one that matches. All others ask as before.")
+        below = Label(theme, text, "body", "secondary", wrap=True)
+        options = [(each.answer, say(each.title)) for each in request.rules]
+        self._options = OptionList(theme, options, name=tr("Rules, from narrow to wide"), chosen=[options[0][0]], may_be_empty=False)
+        self._options.changed.connect(self._draw)
+        box = Surface(theme, "surface", "border", "m")
+        self._words = Label(theme, "", "body", wrap=True)
+        self._past = Label(theme, "", "caption", "muted", wrap=True)
+        fill(column(box, margins=(14, 10, 14, 10), spacing=6), self._words, self._past)
+        self._cautions = column()
+        fill(body_lines(self, margin), head, below, self._options, box, self._cautions, 1)
+        self._draw()
+
+    @property
+    def chosen(self) -> OfferedRule:
+        """The rule that an answer would make."""
+        answers = self._options.chosen
+        return next(each for each in self._request.rules if each.answer in answers)
+
+    def show_preview(self, rule: OfferedRule, preview: RulePreview) -> None:
+        """Shows what a rule would have covered, if it is still the chosen one."""
+        if rule == self.chosen:
+            self._past.setText(of_late(preview))
+            clear(self._cautions)
+            if text := cautions(preview):
+                self._cautions.addWidget(Banner(self._theme, "warning", tr("Look closely at this rule"), text))
+
+    def _draw(self) -> None:
+        self._words.setText(covered(self.chosen.words))
+        self._past.setText("")
+        clear(self._cautions)
+        self._preview(self.chosen)
 
 
 Answer = Callable[[str, Arguments | None], None]
@@ -81,17 +128,12 @@ class CallView:
         self._typed: Arguments | None = None  # what the form had when it was left
         self._latest = 0.0  # when the call is declined at the latest while it is edited, in unix seconds; 0: not known
         self.body: QWidget
-        self.refuse = Button(theme, tr("Not now"), heeds_enter=False)
-        self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False)
+        self.refuse = Button(theme, tr("Not now"), heeds_enter=False, on_click=self.go_back)
+        self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False, on_click=self.accept)
         self.allow.setToolTip("Ctrl+Enter")
-        self.longer = Button(theme, tr("Allow for…"))
-        for button, slot in ((self.refuse, self.go_back), (self.allow, self.accept), (self.longer, self._open_menu)):
-            button.clicked.connect(slot)
+        self.longer = Button(theme, tr("Allow for…"), on_click=self._open_menu)
         self.buttons = (self.refuse, self.allow, self.longer)
-        self.line = row()
-        self.line.addStretch(1)
-        for button in self.buttons:
-            self.line.addWidget(button)
+        self.line = fill(row(), 1, *self.buttons)
 
     @property
     def is_at_call(self) -> bool:
@@ -182,49 +224,37 @@ class CallView:
     def _lasting(self) -> list[str]:
         return [each for each in LASTING if each in self._waiting.choices]
 
-    @property
-    def _has_longer(self) -> bool:
-        return bool(self._lasting or self._waiting.rules)
-
     def _show_call(self) -> None:
         call = self._waiting
         self._rule = self._form = None
         body = ApprovalBody(self._theme, call, self._place, self.edit, margin=self._margin)
-        self._show_body(body, tr("Not now"), tr("Allow"), has_longer=self._has_longer)
+        self._show_body(body, tr("Not now"), tr("Allow"))
 
     def _show_form(self) -> None:
         assert self._asked is not None
-        theme, margin, asked = self._theme, self._margin, self._asked
+        theme, asked = self._theme, self._asked
         values, fields = asked.arguments if self._typed is None else self._typed, asked.schema.get("properties")
         form = SchemaForm(theme, asked.schema, values=values)
         if not (isinstance(fields, Mapping) and values.keys() <= fields.keys()):  # all that is sent is in sight
             form.show_view(JSON)
         self._rule, self._form = None, form
-        body = QWidget()
-        layout = column(body, margins=(margin, margin, margin, 16 if margin else 0), spacing=12)
-        head = row()
-        head.addWidget(Label(theme, tr("Edit arguments"), "heading"))
-        head.addStretch(1)
-        head.addWidget(form.views)
-        layout.addLayout(head)
+        body, head = QWidget(), fill(row(), Label(theme, tr("Edit arguments"), "heading"), 1, form.views)
         who = shown_client(self._waiting.client) or tr("An AI client")
         text = tr("The call runs with what is here. {client} learns what you changed.", client=who)
-        layout.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        layout.addWidget(form)
-        layout.addStretch(1)
-        self._show_body(body, tr("Back"), tr("Allow"), has_longer=self._has_longer)
+        fill(body_lines(body, self._margin), head, Label(theme, text, "caption", "muted", wrap=True), form, 1)
+        self._show_body(body, tr("Back"), tr("Allow"))
         QTimer.singleShot(0, form, form.focus)
 
     def _show_rule(self, call: ApprovalSnapshot) -> None:
         self._rule = RuleChoice(self._theme, call, self._read_preview, margin=self._margin)
         self._form = None
-        self._show_body(self._rule, tr("Back"), tr("Allow, and make the rule"), has_longer=False)
+        self._show_body(self._rule, tr("Back"), tr("Allow, and make the rule"))
 
-    def _show_body(self, body: QWidget, refuse: str, allow: str, *, has_longer: bool) -> None:
+    def _show_body(self, body: QWidget, refuse: str, allow: str) -> None:
         self.body = body
         self.refuse.setText(refuse)
         self.allow.setText(allow)
-        self.longer.setVisible(has_longer)
+        self.longer.setVisible(self._rule is None and bool(self._lasting or self._waiting.rules))
         if not self.is_at_call:
             keep_open = QTimer(body, interval=KEEP_OPEN_MS)  # ends with what the user is doing
             keep_open.timeout.connect(self._keep_open)

@@ -7,12 +7,21 @@ from math import inf
 import msgspec
 
 from tooltray.foundation.snapshots.activity import ActivityEntry
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission, TrustRequest
-from tooltray.ui.approval.approval_body import granted_until
+from tooltray.foundation.snapshots.approvals import (
+    ApprovalSnapshot,
+    GrantSnapshot,
+    RulePreview,
+    ServerPermissions,
+    ToolPermission,
+    TrustRequest,
+    tried_in_words,
+)
+from tooltray.ui.approval.approval_body import granted_until, warnings
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
+from tooltray.ui.problem_words import in_a_row
 
 ALL, READS, CHOSEN, NOTHING, OWN = "all", "reads", "chosen", "nothing", "own"
 """What of a server runs without asking."""
@@ -182,3 +191,18 @@ def waiting_entries(requests: Sequence[TrustRequest]) -> str:
     if count == 1:
         return tr("{folder} brings 1 server. Allow it?", folder=name)
     return tr("{folder} brings {count} servers. Allow them?", folder=name, count=count)
+
+
+def covered(words: str) -> str:
+    """Returns which calls run without asking by a rule, as a sentence; `words`: of the rule."""
+    return tr("Runs without asking: {calls}.", calls=say(words))
+
+
+def of_late(preview: RulePreview) -> str:
+    """Returns how many recent calls a rule would have covered."""
+    return in_a_row(*map(say, tried_in_words(preview)))
+
+
+def cautions(preview: RulePreview) -> str:
+    """Returns what the user should know about a rule, a sentence on each line."""
+    return warnings((*preview.problems, *preview.cautions))

@@ -18,9 +18,8 @@ from tooltray.ui.widgets.sheet import GUARD_MS
 
 if TYPE_CHECKING:  # imported when something waits
     from tooltray.ui.approval.approval_window import ApprovalWindow
-    from tooltray.ui.approval.asking_window import AskingWindow
+    from tooltray.ui.approval.asking_window import AskingWindow, ConfirmationWindow
     from tooltray.ui.approval.call_view import Arguments
-    from tooltray.ui.approval.confirmation_window import ConfirmationWindow
 
 R = TypeVar("R", bound=ApprovalSnapshot | ConfirmationSnapshot)
 
@@ -222,7 +221,7 @@ class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
         hub.on(ConfirmationEnded, lambda news: self._drop(news.id), self)
 
     def _make_window(self) -> "ConfirmationWindow":
-        from tooltray.ui.approval.confirmation_window import ConfirmationWindow
+        from tooltray.ui.approval.asking_window import ConfirmationWindow
 
         return ConfirmationWindow(self._theme, guard_ms=self._guard_ms)
 

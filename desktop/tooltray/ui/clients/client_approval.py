@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.asking_section import AskingSection, what_the_flow_guard_does
-from tooltray.ui.approval.rule_choice import covered
+from tooltray.ui.approval.permission_words import covered
 from tooltray.ui.clients.client_words import (
     GUARDS,
     OWN,

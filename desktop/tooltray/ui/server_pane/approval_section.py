@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
-from tooltray.ui.approval.permission_words import OWN, ToolRow, applies_now, choices, mode_of, modes_for, rules_for, tool_rows, why
-from tooltray.ui.approval.rule_choice import covered
+from tooltray.ui.approval.permission_words import OWN, ToolRow, applies_now, choices, covered, mode_of, modes_for, rules_for, tool_rows, why
 from tooltray.ui.approval.tool_approval import ToolApproval, ToolSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext

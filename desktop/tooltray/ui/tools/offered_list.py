@@ -13,13 +13,13 @@ from tooltray.foundation.verbs import JsonObject
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.tools.offer_preview import OfferPreview
-from tooltray.ui.tools.offered import (
+from tooltray.ui.tools.offer_preview import (
     PROMPT,
     RESOURCE,
     SKILL,
     TEMPLATE,
     Offered,
+    OfferPreview,
     by_server,
     matching,
     prompt_of,
