@@ -36,7 +36,7 @@ from tooltray.ui.link.link import EngineLink
 from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.desktop import Desktop, Start, Windows
 from tooltray.ui.shell.garbage import GarbageCollector
-from tooltray.ui.shell.hub_words import hub_words
+from tooltray.ui.shell.hub_status import hub_words
 from tooltray.ui.shell.main_window import MainWindow, QuitPanel, who
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.shell.tray import Tray

@@ -4,16 +4,19 @@ something that can be started and stopped; lives in the GUI thread, on qasync.""
 import asyncio
 import contextlib
 import logging
+import platform
 import signal
 import sys
+import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, qVersion
 from PySide6.QtWidgets import QApplication
 
+from tooltray import __version__
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
@@ -28,7 +31,6 @@ from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import title
 from tooltray.ui.shell.app_links import OpenedAddresses
 from tooltray.ui.shell.appearance import Appearance, MotionSetting
-from tooltray.ui.shell.bug_report import BugWatch
 from tooltray.ui.shell.news_teller import NewsTeller, Notifications, advice
 from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch
 from tooltray.ui.shell.tray import Tray
@@ -55,6 +57,28 @@ EXIT_CODES = {
     "sighup": 143,
 }  # anything else is 1
 SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
+
+
+def bug_report(error: BaseException) -> str:
+    """Returns versions and the trace, without anything from the settings."""
+    where = f"Tooltray {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}"
+    return f"{where}\n\n{''.join(traceback.format_exception(error))}"
+
+
+class BugWatch(logging.Handler):
+    """A log handler that reports the first bug, from any thread; later ones are only in the log."""
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        super().__init__(logging.ERROR)
+        self._show: Callable[[str], object] | None = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        show = self._show
+        if show is not None and error is not None and not isinstance(error, TooltrayError):
+            self._show = None
+            with contextlib.suppress(RuntimeError):  # the window has just been closed
+                show(bug_report(error))
 
 
 class EngineHandle(Protocol):

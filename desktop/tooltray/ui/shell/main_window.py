@@ -20,10 +20,9 @@ from tooltray.ui.kit.page import Page, TabbedPage
 from tooltray.ui.kit.page_context import PageContext, Presenters
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.app_links import install_link, server_of_link
-from tooltray.ui.shell.hub_words import hub_words
+from tooltray.ui.shell.hub_status import hub_words
 from tooltray.ui.shell.pages import PAGES
-from tooltray.ui.shell.palette import Palette
-from tooltray.ui.shell.palette_entry import PageLine
+from tooltray.ui.shell.palette import PageLine, Palette
 from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import leave_focus

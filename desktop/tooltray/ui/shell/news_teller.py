@@ -39,7 +39,6 @@ class Notifications(QObject):
         *,
         chosen: Callable[[], Mapping[str, bool]],
         now: Callable[[], float] = time.monotonic,
-        parent: QObject | None = None,
     ) -> None:
         """Args:
         chosen: which kinds the user has switched on or off.

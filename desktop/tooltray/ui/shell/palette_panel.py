@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.shell.palette_entry import PaletteEntry
+from tooltray.ui.shell.palette import PaletteEntry
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 ROW, HEADING = 38, 28  # px
@@ -154,10 +154,10 @@ class PaletteList(QListView):
     def set_rows(self, rows: Sequence[Row], *, kept: str = "") -> None:
         """Shows other rows and selects the first entry, or the one with the key `kept` if it is among them."""
         self._model.set_rows(rows)
-        places = [place for place, row in enumerate(rows) if isinstance(row, PaletteEntry)]
-        there = next((place for place in places if kept and self._key(place) == kept), None)
-        if there is not None or places:
-            self._choose(there if there is not None else places[0])
+        places = {row.key: place for place, row in enumerate(rows) if isinstance(row, PaletteEntry)}
+        there = places.get(kept)
+        if places:
+            self._choose(there if there is not None else min(places.values()))
         if there is None:
             self.scrollToTop()
         self.current_changed.emit()
@@ -169,10 +169,6 @@ class PaletteList(QListView):
             here = places.index(self.currentIndex().row()) if self.currentIndex().row() in places else -1
             far = abs(step) > 1
             self._choose(places[max(0, min(len(places) - 1, here + step)) if far else (here + step) % len(places)])
-
-    def _key(self, place: int) -> str:
-        row = self._model.rows[place]
-        return row.key if isinstance(row, PaletteEntry) else ""
 
     def _choose(self, place: int) -> None:
         index = self._model.index(place)
@@ -234,25 +230,16 @@ class PalettePanel(Surface):
         super().__init__(theme, "surface.raised", "border", "xl")
         self.setMaximumWidth(px(WIDTH))
         self.setAccessibleName(tr("Command palette"))
-        layout = column(self)
-        head = row(margins=(18, 2, 18, 2))
-        self.field = PaletteField(theme)
-        head.addWidget(self.field)
-        layout.addLayout(head)
-        layout.addWidget(divider())
-        self.list = PaletteList(theme)
+        self.field, self.list = PaletteField(theme), PaletteList(theme)
         self._nothing = Label(theme, tr("No matches."), "body", "secondary")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.list)
         self._stack.addWidget(self._nothing)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(divider())
-        foot = row(margins=(20, 8, 20, 8))
         self._note = ElidedLabel(theme, "", "caption", "muted")
-        foot.addWidget(self._note, 1)
-        foot.addWidget(Label(theme, tr("Enter: do it · Esc: close"), "caption", "muted"))
-        layout.addLayout(foot)
+        keys = Label(theme, tr("Enter: do it · Esc: close"), "caption", "muted")
+        head, foot = fill(row(margins=(18, 2, 18, 2)), self.field), fill(row(margins=(20, 8, 20, 8)), (self._note, 1), keys)
+        fill(column(self), head, divider(), (self._stack, 1), divider(), foot)
         self.field.textChanged.connect(self.typed)
         self.field.returnPressed.connect(self.chosen)
         self.field.moved.connect(self.list.go)

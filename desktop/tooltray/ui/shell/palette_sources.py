@@ -28,8 +28,8 @@ from tooltray.ui.kit.server_actions import ACTIONS, BY_NAME, IN_PALETTE, can
 from tooltray.ui.server_words import sign
 from tooltray.ui.servers.many_servers import START, STOP
 from tooltray.ui.service_words import service
-from tooltray.ui.shell.palette_entry import PaletteContext, PaletteEntry, PaletteSource, Run
-from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
+from tooltray.ui.shell.hub_status import HOUR_S, PAUSES
+from tooltray.ui.shell.palette import PaletteContext, PaletteEntry, Run
 from tooltray.ui.state_language import needs_person, server_look
 
 SERVER, ACTION, PAGE, SETTING, TOOL = 12, 6, 8, 5, 0  # ranks: of two that fit alike
@@ -74,8 +74,10 @@ def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[Pale
             yield PaletteEntry(key, title, run, action.icon, tr("Action"), also=words, rank=rank, is_change=True)
 
 
-def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
-    """Yields for each tool: show, try, allow for an hour, switch on or off."""
+def tools(context: PaletteContext) -> Iterator[PaletteEntry]:
+    """Yields for each tool: show, try, allow for an hour, switch on or off. There may be thousands; they are made a few at a time, and kept
+    while the tools are the same.
+    """
     wishes = context.page.wishes
     allow, attempt = _template(tr("Allow {tool} for an hour", tool=HERE)), _template(tr("Try {tool}", tool=HERE))
     switch_on, switch_off = _template(tr("Switch {tool} on", tool=HERE)), _template(tr("Switch {tool} off", tool=HERE))
@@ -212,18 +214,15 @@ def _allow_for_an_hour(page: PageContext, tool: ToolSnapshot) -> None:
 def _pausing(context: PaletteContext, entry: Callable[[str, str, Run, str, str], PaletteEntry]) -> Iterator[PaletteEntry]:
     page, snapshot = context.page, context.page.hub.snapshot
 
-    def pause(for_s: float | None) -> None:
-        page.run(page.hub.hub.set_mcp_enabled(False, for_s))
+    def enable(is_enabled: bool, duration: Callable[[], float | None] = lambda: None) -> None:
+        page.run(page.hub.hub.set_mcp_enabled(is_enabled, duration()))
 
     if snapshot is not None and snapshot.is_paused:
-        yield entry(
-            "resume", tr("Resume all servers"), lambda: page.run(page.hub.hub.set_mcp_enabled(True)), "play", "resume continue go on pause"
-        )
+        yield entry("resume", tr("Resume all servers"), partial(enable, True), "play", "resume continue go on pause")
         return
-    yield entry("pause hour", tr("Pause for an hour"), partial(pause, HOUR_S), "pause", "pause stop all mute")
-    tomorrow = lambda: pause(until_tomorrow_s())  # noqa: E731 - how long that is, is known when it is chosen
-    yield entry("pause tomorrow", tr("Pause until tomorrow"), tomorrow, "pause", "pause stop all mute night")
-    yield entry("pause", tr("Pause until I resume"), partial(pause, None), "pause", "pause stop all mute servers")
+    names = (("pause hour", ""), ("pause tomorrow", " night"), ("pause", " servers"))
+    for (title, duration), (key, also) in zip(PAUSES, names, strict=True):
+        yield entry(key, say(title), partial(enable, False, duration), "pause", f"pause stop all mute{also}")
 
 
 def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:
@@ -234,17 +233,16 @@ def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:
         yield PaletteEntry("do:paste", title, add, "plus", tr("Action"), "", "paste clipboard add server", ACTION + 2, True)
 
 
-SOURCES = (
-    PaletteSource("needs", _needs),
-    PaletteSource("clipboard", _clipboard),
-    PaletteSource("servers", _servers),
-    PaletteSource("pages", _pages),
-    PaletteSource("actions", _actions),
-    PaletteSource("clients", _clients),
-    PaletteSource("settings", _settings),
-    PaletteSource("tools", _tools, is_long=True),
+SHORT_SOURCES: tuple[Callable[[PaletteContext], Iterator[PaletteEntry]], ...] = (
+    _needs,
+    _clipboard,
+    _servers,
+    _pages,
+    _actions,
+    _clients,
+    _settings,
 )
-"""In the order in which their entries stand where they fit alike. A new room is a line."""
+"""What is made each time that the palette opens, in the order in which entries stand where they fit alike; tools come after them."""
 
 
 def short(text: str) -> str:

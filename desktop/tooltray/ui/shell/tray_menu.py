@@ -1,31 +1,36 @@
 """The tray icon's menu: the hub's state in words, what waits for the user, who works now, servers that need the user first, then the app.
-Knows neither the window nor the engine. The menu is changed in place, since a desktop may be showing it over D-Bus."""
+Who works now, what failed last and what Tooltray needs is read only while the menu is open. The menu is changed in place, since a desktop
+may be showing it over D-Bus."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from functools import partial
+from typing import TypeVar
 
-from PySide6.QtCore import QPoint, Signal
+import msgspec
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.activity import ActivityEntry, CallNow
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, ActivityRow, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad, ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_actions import ACTIONS, IN_TRAY, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.shell.hub_words import summary
-from tooltray.ui.shell.pause_menu import PauseMenu
-from tooltray.ui.shell.tray_reads import TrayReadings
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.shell.hub_status import PauseMenu, summary
 from tooltray.ui.state_language import Look, needs_person, paused_look, server_look
 from tooltray.ui.theme import Theme
 
@@ -81,6 +86,69 @@ def load_line(load: ProgramLoad) -> str:
 
 def _mb(size: int) -> str:
     return f"{size / 1e6:,.0f}"
+
+
+EVERY_MS = 2000  # a person reads a menu for some seconds
+MOST_READS = 30  # a minute
+SHOWN_FAILURES = 3
+T = TypeVar("T")
+FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
+
+
+class TrayReadings(msgspec.Struct, frozen=True):
+    """The values of the last read; None: not read yet, or the read failed."""
+
+    calls: Sequence[CallNow] | None = None
+    failures: Sequence[ActivityRow] | None = None
+    load: ProgramLoad | None = None
+
+
+class TrayReads(QObject):
+    """The reads for the tray's menu. `changed` carries TrayReadings."""
+
+    changed = Signal(object)
+
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._left = 0
+        self._readings = TrayReadings()
+        self._read = CoalescedRead(self._look, tasks=tasks, name="tray")
+        self._timer = QTimer(self, interval=EVERY_MS)
+        self._timer.timeout.connect(self._on_timeout)
+
+    def begin(self) -> None:
+        """Begins to read, since the menu opens."""
+        self._left = MOST_READS
+        self._timer.start()
+        self._read.ask()
+
+    def end(self) -> None:
+        """Stops reading, since the menu was closed."""
+        self._timer.stop()
+
+    def _on_timeout(self) -> None:
+        self._left -= 1
+        if self._left <= 0:
+            self.end()
+        else:
+            self._read.ask()
+
+    async def _look(self) -> None:
+        """Reads each value separately: a failure hides none of the others."""
+        calls = await _known(self._hub.activity.get_calls_now())
+        failures = await _known(self._hub.activity.get_activity(FAILURES, limit=SHOWN_FAILURES))
+        readings = TrayReadings(calls, failures, await _known(self._hub.program.get_load()))
+        if readings != self._readings:
+            self._readings = readings
+            self.changed.emit(readings)
+
+
+async def _known(read: Coroutine[object, object, T]) -> T | None:
+    try:
+        return await read
+    except TooltrayError:
+        return None
 
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
@@ -182,8 +250,8 @@ class TrayMenu(QMenu):
         self._about = self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
         self._quit = self._add("power", Phrase("Quit"), self.quit_requested.emit)
         self._lines: dict[str, list[QAction]] = {"waiting": [], "now": [], "release": []}
-        for separator in (self._after_waiting, self._after_now):  # a desktop that draws the menu itself would show two in a row
-            separator.setVisible(False)
+        self._after_waiting.setVisible(False)  # a desktop that draws the menu itself would show two in a row
+        self._after_now.setVisible(False)
         self.retranslate()
         theme.changed.connect(self._tint)
         self._tint()
@@ -255,7 +323,9 @@ class TrayMenu(QMenu):
             more = tr("{count} more calls are under way", count=calls - SHOWN_CALLS)
             self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
-            self._add_failures(failures)
+            menu = self._submenu("now", self._after_now, "alert", tr("Last failures"))
+            for entry in failures:
+                menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
 
     def _show_release(self, news: ReleaseNews, running: str) -> None:
         """Shows a newer version with its changes and how it is installed, and that the running one was withdrawn."""
@@ -271,20 +341,17 @@ class TrayMenu(QMenu):
             self._add_release("download", title, news.changes, say(news.update))
 
     def _add_release(self, icon: str, title: str, lines: Sequence[str], last: str) -> None:
-        menu = QMenu(title, self)
-        menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+        menu = self._submenu("release", self._about, icon, title)
         for line in lines:
             menu.addAction(short(line, LONGEST_LINE)).setEnabled(False)
         menu.addSeparator()
         menu.addAction(short(last, LONGEST_LINE)).triggered.connect(self._way_to(Settings("about")))
-        self._lines["release"].append(self.insertMenu(self._about, menu))
 
-    def _add_failures(self, failures: Sequence[ActivityEntry]) -> None:
-        menu = QMenu(tr("Last failures"), self)
-        menu.setIcon(icons.icon("alert", self._theme.color("text.secondary")))
-        for entry in failures:
-            menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
-        self._lines["now"].append(self.insertMenu(self._after_now, menu))
+    def _submenu(self, part: str, before: QAction, icon: str, title: str) -> QMenu:
+        menu = QMenu(title, self)
+        menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+        self._lines[part].append(self.insertMenu(before, menu))
+        return menu
 
     def _stay_on_screen(self) -> None:
         """Moves an open menu up if it has grown beyond its screen's lower edge, so that its last lines stay in sight; Qt opens it again,
