@@ -420,7 +420,7 @@ async def test_what_was_to_be_expected_is_no_bug(live: Callable[..., Life]) -> N
 
 
 def test_the_foot_says_every_phase() -> None:
-    words = {phase: hub_words(phase, None).look.word for phase in HubPhase}
+    words = {phase: hub_words(phase, None)[0].word for phase in HubPhase}
     assert words[HubPhase.FAILED] == "Tooltray is not running"
     assert words[HubPhase.ENDING] == "Tooltray is ending"
     assert words[HubPhase.STARTING] == words[HubPhase.TAKING_OVER] == words[HubPhase.RUNNING] == "Tooltray is starting"

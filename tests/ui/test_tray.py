@@ -79,7 +79,7 @@ def test_the_hub_s_state_in_one_line(snapshot: HubSnapshot, text: str) -> None:
 
 @pytest.mark.parametrize("phase", HubPhase)
 def test_every_phase_has_a_word(phase: HubPhase) -> None:
-    assert hub_words(phase, hub()).look.word
+    assert hub_words(phase, hub())[0].word
     assert summary(phase, None)
 
 

@@ -7,11 +7,10 @@ is ignored. Once the user activates it, the refusing button has the focus; Enter
 
 import re
 import time
-from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QWidget
 
@@ -23,6 +22,7 @@ from tooltray.ui.client_names import shown_client
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
 from tooltray.ui.figures import duration
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -57,7 +57,7 @@ class AskingWindow(DialogWindow, Generic[R]):
     def __init__(self, theme: Theme, buttons: QHBoxLayout, refuse: QPushButton, *others: QPushButton, guard_ms: int) -> None:
         super().__init__(None, FLAGS)
         self._theme, self._refuse, self._others = theme, refuse, others
-        self._request: R | None = None
+        self.request: R | None = None  # that is shown; None after it has ended
         self._body: QWidget | None = None
         self._is_busy = False
         self._fault: Problem | None = None
@@ -66,10 +66,10 @@ class AskingWindow(DialogWindow, Generic[R]):
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
         self.setWindowTitle(tr("Tooltray asks"))
         self.setWindowIcon(icons.app_icon())
-        self._guard = _timer(self, guard_ms, self._on_guard_over)
-        self._arrival = _timer(self, guard_ms)  # keys are no answer until then, after the window was activated
-        self._refit = _timer(self, 0, self._fit)  # once all layouts know what they show now
-        self._clock = _timer(self, TICK_MS, self._tick, repeats=True)
+        self._guard = timer(self, guard_ms, self._on_guard_over)
+        self._arrival = timer(self, guard_ms)  # keys are no answer until then, after the window was activated
+        self._refit = timer(self, 0, self._fit)  # once all layouts know what they show now
+        self._clock = timer(self, TICK_MS, self._tick, repeats=True)
         self._faults = column()
         self._scroll = FittedScroll(self.windowTitle(), WIDTH)
         self._bar = Meter(theme, tr("Time left"), height=3, tone="neutral")
@@ -80,11 +80,6 @@ class AskingWindow(DialogWindow, Generic[R]):
             QShortcut(QKeySequence(keys), self, slot)
         add_zoom_keys(self, theme)
         theme.changed.connect(self._refit.start)
-
-    @property
-    def request(self) -> R | None:
-        """The request that is shown; None after it has ended."""
-        return self._request
 
     @property
     def takes_answers(self) -> bool:
@@ -112,7 +107,7 @@ class AskingWindow(DialogWindow, Generic[R]):
 
     def show_ended(self, problem: Problem) -> None:
         """Shows why an answer came too late, where nothing else waits."""
-        self._request = self._body = None
+        self.request = self._body = None
         self._scroll.hide()
         self._clear_fault()
         self.show_problem(problem)
@@ -145,7 +140,7 @@ class AskingWindow(DialogWindow, Generic[R]):
 
     # the parts
 
-    def _show_body(self, body: QWidget) -> None:
+    def place_body(self, body: QWidget) -> None:
         """Shows another request."""
         self._body, self._is_busy = body, False
         body.installEventFilter(self)
@@ -175,8 +170,8 @@ class AskingWindow(DialogWindow, Generic[R]):
     # time
 
     def _tick(self) -> None:
-        if self._request is not None:
-            left_s, words = self._time_left(self._request)
+        if self.request is not None:
+            left_s, words = self._time_left(self.request)
             self._bar.set_share(left_s / WHOLE_S)
             self._left.setText(words)
 
@@ -211,10 +206,10 @@ class AskingWindow(DialogWindow, Generic[R]):
         """Answers the request, or closes what has ended."""
         if not self.takes_answers:
             return
-        if self._request is None:
+        if self.request is None:
             self.put_away.emit()
         else:
-            self.answered.emit(self._request.id, answer)
+            self.answered.emit(self.request.id, answer)
 
     def _on_yes_key(self) -> None:
         if not self._arrival.isActive():
@@ -242,15 +237,6 @@ class AskingWindow(DialogWindow, Generic[R]):
     def closeEvent(self, event: QCloseEvent) -> None:
         event.ignore()  # what has been answered is taken away by whoever has shown it
         self._answer(False)
-
-
-def _timer(parent: QWidget, interval_ms: int, slot: Callable[[], None] | None = None, *, repeats: bool = False) -> QTimer:
-    timer = QTimer(parent)
-    timer.setSingleShot(not repeats)
-    timer.setInterval(interval_ms)
-    if slot is not None:
-        timer.timeout.connect(slot)
-    return timer
 
 
 def _height(layout: QLayout | None, width: int) -> int:
@@ -370,16 +356,16 @@ class ConfirmationWindow(AskingWindow[ConfirmationSnapshot]):
 
     def ask(self, request: ConfirmationSnapshot, count: int) -> None:
         place = tr("1 of {count}", count=count) if count > 1 else ""
-        before = self._request
+        before = self.request
         if before is not None and isinstance(self._body, ConfirmationBody) and replace(before, count=request.count) == request:
             self._body.set_place(place)
             return
-        self._request = request
+        self.request = request
         self.setAccessibleName(f"{heading()} {wish(request)}")
         self.setAccessibleDescription(origin(request))
         self._yes.show()
         self._no.setText(tr("No"))
-        self._show_body(ConfirmationBody(self._theme, request, place))
+        self.place_body(ConfirmationBody(self._theme, request, place))
 
     def _answer(self, is_yes: bool) -> None:
         self._send(is_yes)

@@ -49,12 +49,7 @@ def tool_rows(servers: Iterable[ServerPermissions], grants: Mapping[str, GrantSn
         grants: by their ids.
     """
     return [
-        ToolRow(
-            server.server,
-            tool,
-            server.is_changeable,
-            tuple(grants[id] for id in tool.grants if id in grants),
-        )
+        ToolRow(server.server, tool, server.is_changeable, tuple(grants[id] for id in tool.grants if id in grants))
         for server in servers
         for tool in server.tools
     ]
@@ -173,12 +168,8 @@ def answer_word(entry: ActivityEntry) -> str:
 
 def waiting_call(call: ApprovalSnapshot) -> str:
     """Returns which client wants what."""
-    return tr(
-        "{client} wants to use {tool} of {server}",
-        client=shown_client(call.client) or tr("An AI client"),
-        tool=call.tool,
-        server=call.server,
-    )
+    client = shown_client(call.client) or tr("An AI client")
+    return tr("{client} wants to use {tool} of {server}", client=client, tool=call.tool, server=call.server)
 
 
 def waiting_entries(requests: Sequence[TrustRequest]) -> str:

@@ -32,7 +32,7 @@ from tooltray.ui.feedback.answer_box import AnswerBox, Attachment, has_sources, 
 from tooltray.ui.feedback.feedback_sheets import MOST_ENTRIES, HistorySheet, ReadyAnswers, ReadyAnswersSheet
 from tooltray.ui.feedback.feedback_words import headline, place_words, window_title
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import Work, run_action
+from tooltray.ui.kit.background import Work, run_action, timer
 from tooltray.ui.kit.page_context import Sheets
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
@@ -92,10 +92,8 @@ class FeedbackWindow(DialogWindow):
         self._summary.link_chosen.connect(self._on_link)
         self.box = AnswerBox(self._theme, owner.tasks.spawn, changed=self._draw, refused=self._show_error)
         self._ready = ReadyAnswers(self._theme, choose=self.box.append, edit=self._on_edit_ready)
-        self._clock = QTimer(self, interval=SECOND_MS)
-        self._clock.timeout.connect(self._tick)
-        self._settling = QTimer(self, interval=SETTLING_MS, singleShot=True)
-        self._settling.timeout.connect(self._draw)
+        self._clock = timer(self, SECOND_MS, self._tick, repeats=True)
+        self._settling = timer(self, SETTLING_MS, self._draw)
         fill(column(self), self._head(), divider(), (self._body(), 1), divider(), self._foot())
         self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)

@@ -70,9 +70,6 @@ class JsonModel(QAbstractItemModel):
     def value(self, index: Index) -> object:
         return self._nodes[self._id(index)].value
 
-    def name(self, index: Index) -> str:
-        return self._nodes[self._id(index)].name
-
     def _id(self, index: Index) -> int:
         return index.internalId() if index.isValid() else 0
 

@@ -1,19 +1,21 @@
 """A server's answer for the user to read: text, JSON as a tree, Markdown, pictures, files and links. Nothing in it is run or fetched.
 However large an answer is, only its beginning is laid out; the rest is shown after a click, or saved. Each view of a part is built when it
-is first shown."""
+is first shown. A picture is decoded with a limit that is checked before anything is decoded, since the size in its header may be wrong."""
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QSaveFile, Qt, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QWidget
+import msgspec
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QImage, QImageReader, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QSizePolicy, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.results.json_tree import JsonTree
-from tooltray.ui.results.picture import Picture, decode, decoded_base64, look_at
 from tooltray.ui.results.result_parts import Part, as_json, parts_of, whole_text
 from tooltray.ui.server_text import broken, seen
 from tooltray.ui.theme import Theme
@@ -29,6 +31,114 @@ from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
+MOST_BYTES = 16_000_000  # of the file; larger ones can be saved
+MOST_PIXELS = 40_000_000  # 160 MB in memory; a photograph of a phone has 12 million
+PIXELS_AT_ONCE = 3_000_000  # decoded without being asked: 20 ms; a screenshot has 2 million
+MOST_SHOWN = 2_000  # px of a side; more than a window shows
+MAGIC = ((b"\x89PNG\r\n\x1a\n", b"png"), (b"\xff\xd8\xff", b"jpeg"), (b"GIF87a", b"gif"), (b"GIF89a", b"gif"), (b"BM", b"bmp"))
+
+
+class PictureFile(msgspec.Struct, frozen=True):
+    """A picture before it is decoded.
+
+    Attributes:
+        width, height: px, from the file's header.
+        problem: why it cannot be shown; empty: it can be tried.
+    """
+
+    content: bytes
+    format: bytes = b""
+    width: int = 0
+    height: int = 0
+    problem: str = ""
+
+    @property
+    def is_small(self) -> bool:
+        return self.width * self.height <= PIXELS_AT_ONCE
+
+
+def decoded_base64(text: str) -> bytes | None:
+    """Returns the bytes of a Base64 text; None if it is not Base64."""
+    try:
+        return base64.b64decode(text, validate=False)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def look_at(content: bytes) -> PictureFile:
+    """Reads a picture's header."""
+    format = _format(content)
+    if not format:
+        return PictureFile(content, problem=tr("This picture format cannot be shown here."))
+    if len(content) > MOST_BYTES:
+        return PictureFile(content, format, problem=tr("It is too large to be shown; save it to open it elsewhere."))
+    reader, _buffer = _reader(content, format)
+    size = reader.size()
+    if not size.isValid() or size.isEmpty():
+        return PictureFile(content, format, problem=tr("It is damaged."))
+    if size.width() * size.height() > MOST_PIXELS:
+        sides = f"{size.width():,} × {size.height():,}"
+        return PictureFile(content, format, problem=tr("It is too large to show here: {size} pixels.", size=sides))
+    return PictureFile(content, format, size.width(), size.height())
+
+
+def decode(file: PictureFile) -> QImage | None:
+    """Returns the picture, scaled down to MOST_SHOWN px on its longer side; None if it is damaged."""
+    reader, _buffer = _reader(file.content, file.format)
+    size = QSize(file.width, file.height)
+    if max(file.width, file.height) > MOST_SHOWN:
+        reader.setScaledSize(size.scaled(MOST_SHOWN, MOST_SHOWN, Qt.AspectRatioMode.KeepAspectRatio))
+    image = reader.read()
+    return None if image.isNull() else image
+
+
+def _format(content: bytes) -> bytes:
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return b"webp"
+    return next((format for magic, format in MAGIC if content.startswith(magic)), b"")
+
+
+def _reader(content: bytes, format: bytes) -> tuple[QImageReader, QBuffer]:
+    buffer = QBuffer()
+    buffer.setData(QByteArray(content))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer, QByteArray(format))
+    reader.setAutoDetectImageFormat(False)
+    return reader, buffer
+
+
+class Picture(QWidget):
+    """A picture as wide as it fits, never larger than its own size."""
+
+    def __init__(self, theme: Theme, image: QImage, name: str, *, most_height: int) -> None:
+        super().__init__()
+        self._theme, self._image, self._most_height = theme, image, most_height
+        self.setAccessibleName(name)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return self._fitted(self._image.width())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(px(24), px(24))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setFixedHeight(max(1, self._fitted(self.width()).height()))
+
+    def _fitted(self, width: int) -> QSize:
+        size = self._image.size()
+        room = QSize(min(width, size.width()), min(px(self._most_height), size.height()))
+        return size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        place = QRectF(0, 0, self._fitted(self.width()).width(), self._fitted(self.width()).height())
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.fillRect(place, self._theme.color("surface.sunken"))
+            painter.drawImage(place, self._image)
+
+
 FIRST_SHOWN = 60_000  # characters of a text: 20 ms to lay out
 MORE_SHOWN = 250_000  # by one press; 50 ms
 MOST_SHOWN = 3_000_000  # then it is for an editor, and can be saved
@@ -38,12 +148,12 @@ MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} |[-*] |\d+\. |```|> |\|.*\|)", re.MULTI
 
 
 class LongText(QWidget):
-    """A text in mono that wraps; shows its beginning first."""
+    """A text in mono that wraps; shows its beginning first, at first `shown` characters."""
 
     def __init__(self, theme: Theme, text: str, name: str, *, is_alone: bool) -> None:
         super().__init__()
-        self._text, self._shown = text, min(len(text), FIRST_SHOWN)
-        self._view = CodeView(theme, broken(seen(text[: self._shown])), name)
+        self._text, self.shown = text, min(len(text), FIRST_SHOWN)
+        self._view = CodeView(theme, broken(seen(text[: self.shown])), name)
         self._view.setLineWrapMode(CodeView.LineWrapMode.WidgetWidth)
         self._rest = QWidget()
         self._words = Label(theme, "", "caption", "muted", tabular=True)
@@ -54,28 +164,23 @@ class LongText(QWidget):
             self._view.set_lines(min(MOST_LINES, max(2, text.count("\n", 0, FIRST_SHOWN) + 1 + len(text[:FIRST_SHOWN]) // 90)))
         self._draw_rest()
 
-    @property
-    def shown(self) -> int:
-        """How many characters of the text are shown."""
-        return self._shown
-
     def show_more(self) -> None:
         """Shows the next stretch of the text."""
-        more = self._text[self._shown : min(self._shown + MORE_SHOWN, MOST_SHOWN)]
-        self._shown += len(more)
+        more = self._text[self.shown : min(self.shown + MORE_SHOWN, MOST_SHOWN)]
+        self.shown += len(more)
         cursor = self._view.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
         cursor.insertText(broken(seen(more)))
         self._draw_rest()
 
     def _draw_rest(self) -> None:
-        shown, count = f"{self._shown:,}", f"{len(self._text):,}"
-        if self._shown >= MOST_SHOWN:
+        shown, count = f"{self.shown:,}", f"{len(self._text):,}"
+        if self.shown >= MOST_SHOWN:
             self._words.setText(tr("The first {shown} of {count} characters. Save it to see the rest.", shown=shown, count=count))
         else:
             self._words.setText(tr("The first {shown} of {count} characters.", shown=shown, count=count))
-        self._rest.setVisible(self._shown < len(self._text))
-        self._more.setVisible(self._shown < min(len(self._text), MOST_SHOWN))
+        self._rest.setVisible(self.shown < len(self._text))
+        self._more.setVisible(self.shown < min(len(self._text), MOST_SHOWN))
 
 
 class PartView(QWidget):
@@ -222,7 +327,7 @@ class ResultView(QWidget):
         super().__init__()
         self._theme = theme
         self._result: Mapping[str, object] = {}
-        self._parts: Sequence[Part] = ()
+        self.parts: Sequence[Part] = ()
         self._shown = 0
         area, content = PageScroll(tr("Result"), margin=0, below=0), QWidget()
         self._lines = column(content, spacing=14)
@@ -230,20 +335,16 @@ class ResultView(QWidget):
         area.setWidget(content)
         self.clear()
 
-    @property
-    def parts(self) -> Sequence[Part]:
-        return self._parts
-
     def clear(self) -> None:
         """Shows nothing."""
-        self._result, self._parts, self._shown = {}, (), 0
+        self._result, self.parts, self._shown = {}, (), 0
         clear(self._lines)
         self._bar.hide()
 
     def show_result(self, result: Mapping[str, object]) -> None:
         """Shows an answer; an error is marked."""
         self.clear()
-        self._result, self._parts = result, parts_of(result)
+        self._result, self.parts = result, parts_of(result)
         self._bar.show()
         is_error = result.get("isError") is True
         self._state.setVisible(is_error)
@@ -269,22 +370,22 @@ class ResultView(QWidget):
         return self._bar
 
     def _words(self) -> str:
-        if not self._parts:
+        if not self.parts:
             return tr("The answer is empty.")
-        count = len(self._parts)
-        size = sum(len(part.text) for part in self._parts)
+        count = len(self.parts)
+        size = sum(len(part.text) for part in self.parts)
         return " · ".join([many(count, "1 part", "{count} parts"), *([size_words(size)] if size else [])])
 
     def _add_parts(self, count: int) -> None:
-        is_alone = len(self._parts) == 1
-        fills = is_alone and self._parts[0].kind in ("text", "json")  # it uses all the height that it can get
-        for part in self._parts[self._shown : self._shown + count]:
+        is_alone = len(self.parts) == 1
+        fills = is_alone and self.parts[0].kind in ("text", "json")  # it uses all the height that it can get
+        for part in self.parts[self._shown : self._shown + count]:
             self._shown += 1
             view = PartView(self._theme, part, self._shown, is_alone=is_alone)
             view.save_requested.connect(self._save_part)
             self._lines.addWidget(view, int(fills))
-        if self._shown < len(self._parts):
-            words = tr("Show {count} more", count=min(MORE_PARTS, len(self._parts) - self._shown))
+        if self._shown < len(self.parts):
+            words = tr("Show {count} more", count=min(MORE_PARTS, len(self.parts) - self._shown))
             self._lines.addWidget(Button(self._theme, words, "link", small=True, on_click=self._on_more))
         if not fills:
             self._lines.addStretch(1)
@@ -299,12 +400,12 @@ class ResultView(QWidget):
 
     def copy(self) -> None:
         """Copies the text to the clipboard, or without text everything as JSON."""
-        QGuiApplication.clipboard().setText(whole_text(self._parts, self._result))
+        QGuiApplication.clipboard().setText(whole_text(self.parts, self._result))
         self._copied.setText(tr("Copied"))
 
     def _on_save(self) -> None:
-        if len(self._parts) == 1:
-            self._save_part(self._parts[0])
+        if len(self.parts) == 1:
+            self._save_part(self.parts[0])
         else:
             self._ask_where("result.json", as_json(self._result).encode("utf-8", "replace"))
 

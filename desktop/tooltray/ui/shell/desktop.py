@@ -122,10 +122,8 @@ class Start(msgspec.Struct, frozen=True):
 class Desktop:
     """The tray and the windows over one engine at a time."""
 
-    _window: "MainWindow"
-    _approvals: "ApprovalPrompt"
-    _confirmations: "ConfirmationPrompt"
-    _feedback: "FeedbackWindows"
+    _windows: Windows
+    _window: "MainWindow"  # in the current language
 
     def __init__(
         self,
@@ -161,17 +159,15 @@ class Desktop:
         tray.open_requested.connect(self._on_open)
 
     def _connect(self, windows: Windows) -> None:
-        self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
-        self._confirmations = windows.confirmations
-        hub, tray = self._hub, self._tray
-        hub.on_any((ElicitationAsked,), self._on_elicitation_asked, tray)
-        self._feedback.asked.connect(self._teller.on_feedback_asked)
-        self._approvals.waiting_changed.connect(tray.set_approvals)
-        self._approvals.waiting_changed.connect(self._teller.on_approvals)
-        self._confirmations.waiting_changed.connect(tray.set_confirmations)
-        self._confirmations.waiting_changed.connect(self._teller.on_confirmations)
-        tray.menu.answered.connect(self._approvals.answer)
-        tray.menu.approvals_requested.connect(self._approvals.go_there)
+        self._windows, self._is_built, tray = windows, True, self._tray
+        self._hub.on_any((ElicitationAsked,), self._on_elicitation_asked, tray)
+        windows.feedback.asked.connect(self._teller.on_feedback_asked)
+        windows.approvals.waiting_changed.connect(tray.set_approvals)
+        windows.approvals.waiting_changed.connect(self._teller.on_approvals)
+        windows.confirmations.waiting_changed.connect(tray.set_confirmations)
+        windows.confirmations.waiting_changed.connect(self._teller.on_confirmations)
+        tray.menu.answered.connect(windows.approvals.answer)
+        tray.menu.approvals_requested.connect(windows.approvals.go_there)
         tray.menu.place_requested.connect(self.go)
         tray.menu.pause_requested.connect(lambda *pause: self._window.pause(*pause))
         self._connect_main(windows.main)
@@ -192,8 +188,9 @@ class Desktop:
         if not self._is_built:
             self._hidden = False  # the start shows the window
             return
-        for show in (self._window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there):
-            show()
+        self._window.show_up()
+        for windows in (self._windows.feedback, self._windows.approvals, self._windows.confirmations):
+            windows.go_there()
 
     def _on_address_opened(self, link: str) -> None:
         """Handles an address from macOS, which other systems pass to a second start."""
@@ -226,9 +223,8 @@ class Desktop:
         await self._tasks.close()
         self._is_built = False  # what is opened from here on has no window
         self._tray.hide()
-        self._approvals.close()
-        self._confirmations.close()
-        self._feedback.close()
+        for windows in (self._windows.approvals, self._windows.confirmations, self._windows.feedback):
+            windows.close()
         self._window.hide()
         self._window.deleteLater()
         return code
@@ -422,13 +418,13 @@ class Desktop:
             self._window.go(destination)
 
     def show_approvals(self) -> None:
-        self._approvals.go_there()
+        self._windows.approvals.go_there()
 
     def show_confirmations(self) -> None:
-        self._confirmations.go_there()
+        self._windows.confirmations.go_there()
 
     def show_feedback(self) -> None:
-        self._feedback.go_there()
+        self._windows.feedback.go_there()
 
     @contextlib.contextmanager
     def _telling_of_bugs(self) -> Iterator[None]:

@@ -5,7 +5,6 @@ from datetime import datetime, time, timedelta
 from enum import Enum
 from functools import partial
 
-import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -23,28 +22,21 @@ HOUR_S = 3600.0
 MORNING = time(8)  # when people begin; a pause "until tomorrow" that ended at midnight would end beside a sleeping person
 
 
-class HubWords(msgspec.Struct, frozen=True):
-    """The state of the hub: shape and colour, a word, and further details."""
-
-    look: Look
-    detail: str
-
-
-def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> HubWords:
-    """Returns the hub's status for the foot of the window's navigation."""
+def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> tuple[Look, str]:
+    """Returns the hub's status for the foot of the window's navigation: shape, colour and a word, and further details."""
     starting = Look("state-starting", "info", tr("Tooltray is starting"), turns=True)
     match phase:
         case HubPhase.TAKING_OVER:
-            return HubWords(starting, tr("Another Tooltray is quitting"))
+            return starting, tr("Another Tooltray is quitting")
         case HubPhase.FAILED:
-            return HubWords(Look("state-error", "error", tr("Tooltray is not running")), "")
+            return Look("state-error", "error", tr("Tooltray is not running")), ""
         case HubPhase.ENDING:
-            return HubWords(Look("state-starting", "neutral", tr("Tooltray is ending"), turns=True), tr("Stopping the servers"))
+            return Look("state-starting", "neutral", tr("Tooltray is ending"), turns=True), tr("Stopping the servers")
         case _ if snapshot is None or phase is HubPhase.STARTING:
-            return HubWords(starting, "")
+            return starting, ""
     if snapshot.is_paused:
-        return HubWords(Look("state-waiting", "warning", tr("Tooltray is paused")), paused_until(snapshot.paused_until))
-    return HubWords(Look("state-connected", "success", tr("Tooltray is running")), client_count(snapshot.session_count))
+        return Look("state-waiting", "warning", tr("Tooltray is paused")), paused_until(snapshot.paused_until)
+    return Look("state-connected", "success", tr("Tooltray is running")), client_count(snapshot.session_count)
 
 
 def client_count(count: int) -> str:
@@ -87,12 +79,12 @@ def waiting_words(calls: int, commands: int, questions: int) -> list[str]:
 
 def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
     """Returns the hub's state in one line, for the tray's tooltip and the head of its menu."""
-    words = hub_words(phase, snapshot)
+    look, _ = hub_words(phase, snapshot)
     if snapshot is None or phase is not HubPhase.RUNNING:
-        return words.look.word
+        return look.word
     stuck = sum(needs_person(server) for server in snapshot.servers)
     running = sum(server.state is ServerState.RUNNING and not server.is_builtin for server in snapshot.servers)
-    state = paused_until(snapshot.paused_until) if snapshot.is_paused and snapshot.paused_until else words.look.word
+    state = paused_until(snapshot.paused_until) if snapshot.is_paused and snapshot.paused_until else look.word
     parts = [state, client_count(snapshot.session_count)]
     if running and not snapshot.is_paused:
         parts.insert(1, many(running, "1 server running", "{count} servers running"))

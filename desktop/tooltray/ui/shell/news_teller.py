@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ClientListUpdated, ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
@@ -17,7 +17,7 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead, timer
 from tooltray.ui.kit.destinations import Activity, Destination, OpenServer, Servers, Settings
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
@@ -118,8 +118,7 @@ class NewsTeller(QObject):
         self._confirmations: set[str] = set()
         self._changes = CoalescedRead(self._look_at_changes, tasks=tasks, name="tools that have changed")
         self._updates = CoalescedRead(self._look_for_updates, tasks=tasks, name="newer versions of servers")
-        self._timer = QTimer(self, interval=UPDATES_EVERY_MS)
-        self._timer.timeout.connect(self._updates.ask)
+        self._timer = timer(self, UPDATES_EVERY_MS, self._updates.ask, repeats=True)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
         hub.on(ServerStarted, lambda news: self._told.pop(news.server_name, None), self)
         hub.on(ProblemReported, self._on_problem_reported, self)

@@ -19,6 +19,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination
+from tooltray.ui.kit.page import PageEntry
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
@@ -57,14 +58,6 @@ class PaletteEntry(msgspec.Struct, frozen=True):
     is_change: bool = False
 
 
-class PageLine(msgspec.Struct, frozen=True):
-    """A page of the window."""
-
-    place: Destination
-    icon: str
-    title: str
-
-
 class PaletteContext(msgspec.Struct, frozen=True):
     """The data that entries are made of.
 
@@ -74,7 +67,7 @@ class PaletteContext(msgspec.Struct, frozen=True):
     """
 
     page: PageContext
-    pages: Sequence[PageLine]
+    pages: Sequence[PageEntry]
     tools: Sequence[ToolSnapshot] = ()
     clients: Sequence[ClientModeSnapshot] = ()
     pasted: Sequence[str] = ()
@@ -188,10 +181,10 @@ LONGEST_PASTED = 20_000  # characters of the clipboard that are looked at
 class Palette(QObject, View):
     """The palette of a window; `open` shows it."""
 
-    def __init__(self, context: PageContext, pages: Sequence[PageLine], parent: QObject) -> None:
+    def __init__(self, context: PageContext, pages: Sequence[PageEntry], parent: QObject) -> None:
         super().__init__(parent)
         self.context, self._pages = context, pages
-        self._panel: PalettePanel | None = None
+        self.panel: PalettePanel | None = None  # while the palette is open
         self._tools: Sequence[ToolSnapshot] = ()
         self._clients: Sequence[ClientModeSnapshot] = ()
         self._index: list[Indexed] = []
@@ -201,20 +194,13 @@ class Palette(QObject, View):
         self._request = self.reading(self._read)
         context.tools.tool_list_changed.connect(self._on_tools_changed)
 
-    @property
-    def panel(self) -> "PalettePanel | None":
-        """The panel while the palette is open, else None."""
-        return self._panel
-
     def open(self) -> None:
         """Opens the palette; does nothing while something else lies over the window."""
         if self.context.sheets.sheet is not None:
             return
         from tooltray.ui.shell.palette_panel import PalettePanel
 
-        panel = self._panel = PalettePanel(self.context.theme)
-        panel.typed.connect(self._show)
-        panel.chosen.connect(self._run)
+        panel = self.panel = PalettePanel(self.context.theme, typed=self._show, chosen=self._run)
         self._make_short()
         self._show()
         sheet = self.context.sheets.open(panel)
@@ -267,7 +253,7 @@ class Palette(QObject, View):
         is_new, self._clients = clients != self._clients, clients
         await self._make_long()
         self._is_ready = True
-        if self._panel is not None:
+        if self.panel is not None:
             if is_new:
                 self._make_short()
             self._refresh()
@@ -279,21 +265,21 @@ class Palette(QObject, View):
 
     def _on_tools_changed(self, _server: str) -> None:
         self._is_old = True
-        if self._panel is not None:
+        if self.panel is not None:
             self._request()
 
     # what is shown
 
     def _refresh(self) -> None:
         """Searches for the same words again in newer data; the selection stays."""
-        if self._panel is not None:
-            marked = self._panel.list.entry
-            self._panel.show_rows(self._rows(self._panel.field.text()), kept=marked.key if marked is not None else "")
+        if self.panel is not None:
+            marked = self.panel.list.entry
+            self.panel.show_rows(self._rows(self.panel.field.text()), kept=marked.key if marked is not None else "")
             self._say_state()
 
     def _show(self, text: str = "") -> None:
-        if self._panel is not None:
-            self._panel.show_rows(self._rows(text))
+        if self.panel is not None:
+            self.panel.show_rows(self._rows(text))
 
     def _rows(self, text: str) -> "Sequence[Row]":
         recent = {key: ago for ago, key in enumerate(self.context.local.memory.texts(RECENT))}
@@ -318,19 +304,19 @@ class Palette(QObject, View):
         return rows
 
     def _say_state(self) -> None:
-        if self._panel is None:
+        if self.panel is None:
             return
         if self._problem is not None:
-            self._panel.show_note(tr("Tools could not be read"), whole(self._problem))
+            self.panel.show_note(tr("Tools could not be read"), whole(self._problem))
         elif not self._is_ready:
-            self._panel.show_note(tr("Tools are being read…"))
+            self.panel.show_note(tr("Tools are being read…"))
         else:
-            self._panel.show_note(tr("Servers, pages and {count} tools", count=f"{len(self._tools):,}"))
+            self.panel.show_note(tr("Servers, pages and {count} tools", count=f"{len(self._tools):,}"))
 
     # what is done
 
     def _run(self) -> None:
-        entry = self._panel.list.entry if self._panel is not None else None
+        entry = self.panel.list.entry if self.panel is not None else None
         if entry is None or (sheet := self.context.sheets.sheet) is None:
             return
         memory = self.context.local.memory
@@ -339,4 +325,4 @@ class Palette(QObject, View):
         entry.run()
 
     def _on_closed(self) -> None:
-        self._panel = None
+        self.panel = None

@@ -1,7 +1,7 @@
 """The open palette: a field, and the entries that fit the text in it, under headings. Passive: it emits the text, and which entry to run.
 The keyboard stays in the field."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
@@ -193,13 +193,11 @@ STEPS = {
 
 
 class PaletteField(QLineEdit):
-    """The field of the palette. `moved` carries how many entries to move the selection. Escape is left to the sheet."""
+    """The field of the palette. `move` gets how many entries to move the selection. Escape is left to the sheet."""
 
-    moved = Signal(int)
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, move: Callable[[int], None]) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self._move = theme, move
         self.setProperty("quiet", True)
         self.setFrame(False)
         self.setStyleSheet("border: none; background: transparent; padding-left: 32px;")
@@ -210,7 +208,7 @@ class PaletteField(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and (step := STEPS.get(Qt.Key(event.key()))):
-            self.moved.emit(step)
+            self._move(step)
             return True
         return super().event(event)
 
@@ -221,16 +219,19 @@ class PaletteField(QLineEdit):
 
 
 class PalettePanel(Surface):
-    """The panel of the palette. `typed`: the text has changed. `chosen`: run the selected entry."""
+    """The panel of the palette.
 
-    typed = Signal(str)
-    chosen = Signal()
+    Args:
+        typed: gets the text when it has changed.
+        chosen: runs the selected entry.
+    """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, *, typed: Callable[[str], None], chosen: Callable[[], None]) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
         self.setMaximumWidth(px(WIDTH))
         self.setAccessibleName(tr("Command palette"))
-        self.field, self.list = PaletteField(theme), PaletteList(theme)
+        self.list = PaletteList(theme)
+        self.field = PaletteField(theme, self.list.go)
         self._nothing = Label(theme, tr("No matches."), "body", "secondary")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
@@ -240,10 +241,9 @@ class PalettePanel(Surface):
         keys = Label(theme, tr("Enter: do it · Esc: close"), "caption", "muted")
         head, foot = fill(row(margins=(18, 2, 18, 2)), self.field), fill(row(margins=(20, 8, 20, 8)), (self._note, 1), keys)
         fill(column(self), head, divider(), (self._stack, 1), divider(), foot)
-        self.field.textChanged.connect(self.typed)
-        self.field.returnPressed.connect(self.chosen)
-        self.field.moved.connect(self.list.go)
-        self.list.entry_pressed.connect(self.chosen)
+        self.field.textChanged.connect(typed)
+        self.field.returnPressed.connect(chosen)
+        self.list.entry_pressed.connect(chosen)
         self.list.current_changed.connect(self._on_current_changed)
 
     def sizeHint(self) -> QSize:

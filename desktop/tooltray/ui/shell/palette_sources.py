@@ -10,19 +10,7 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.kit.destinations import (
-    Activity,
-    AddServer,
-    Clients,
-    ImportServers,
-    OpenClient,
-    OpenServer,
-    OpenTool,
-    Servers,
-    Settings,
-    TooltrayLog,
-    TryTool,
-)
+from tooltray.ui.kit import destinations as to
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_actions import ACTIONS, BY_NAME, IN_PALETTE, can
 from tooltray.ui.server_words import sign
@@ -56,7 +44,7 @@ def _needs(context: PaletteContext) -> Iterator[PaletteEntry]:
 def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
     for server in context.page.servers.servers:
         icon, _ = sign(server)
-        key, show = f"server:{server.name}", context.link(OpenServer(server.name))
+        key, show = f"server:{server.name}", context.link(to.OpenServer(server.name))
         detail, also = short(f"{server_look(server).word} · {service(server)}"), f"{server.name} server {server.description[:LONGEST]}"
         yield PaletteEntry(key, short(server.name), show, icon or "server", tr("Server"), detail, also, SERVER)
         yield from _of_server(context, server)
@@ -85,10 +73,10 @@ def tools(context: PaletteContext) -> Iterator[PaletteEntry]:
     for tool in context.tools:
         name, key = short(tool.original_name), f"{tool.server}/{tool.original_name}"
         where = short(tool.server)
-        show = context.link(OpenTool(tool.name))
+        show = context.link(to.OpenTool(tool.name))
         words = f"{tool.name} {tool.description[:LONGEST]}"
         yield PaletteEntry(f"tool:{key}", name, show, "tools", kind, where, words, TOOL)
-        run = context.link(TryTool(tool.name))
+        run = context.link(to.TryTool(tool.name))
         yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
         if not tool.is_approved and not tool.is_held and tool.is_enabled:
             run = partial(_allow_for_an_hour, context.page, tool)
@@ -112,7 +100,7 @@ def _clients(context: PaletteContext) -> Iterator[PaletteEntry]:
     for client in context.clients:
         if client.client not in ("", "*") and client.is_seen:
             title, also = short(client.title or client.client), f"{client.client} client agent"
-            run = context.link(OpenClient(client.client))
+            run = context.link(to.OpenClient(client.client))
             yield PaletteEntry(f"client:{client.client}", title, run, "plug", tr("AI client"), "", also, SERVER - 1)
 
 
@@ -120,12 +108,12 @@ def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
     for number, page in enumerate(context.pages, 1):
         name, keys = page.place.page, f"Ctrl+{number}"
         also = f"{name} page open show"
-        yield PaletteEntry(f"page:{name}", page.title, context.link(page.place), page.icon, tr("Page"), keys, also, PAGE)
-    tabs: tuple[tuple[Servers | Activity, str, str, str], ...] = (
-        (Servers("discover"), tr("Discover servers"), "search", "find registry new install"),
-        (Servers("all_tools"), tr("All tools"), "tools", "tools page open show"),
-        (Servers("projects"), tr("Projects and their files"), "folder", "mcp.json hot reload trust folders files with servers"),
-        (Activity("approvals"), tr("Approvals"), "shield", "waiting revoke grants history audit"),
+        yield PaletteEntry(f"page:{name}", page.title(), context.link(page.place), page.icon, tr("Page"), keys, also, PAGE)
+    tabs: tuple[tuple[to.Servers | to.Activity, str, str, str], ...] = (
+        (to.Servers("discover"), tr("Discover servers"), "search", "find registry new install"),
+        (to.Servers("all_tools"), tr("All tools"), "tools", "tools page open show"),
+        (to.Servers("projects"), tr("Projects and their files"), "folder", "mcp.json hot reload trust folders files with servers"),
+        (to.Activity("approvals"), tr("Approvals"), "shield", "waiting revoke grants history audit"),
     )
     for place, title, icon, also in tabs:
         yield PaletteEntry(f"page:{place.tab}", title, context.link(place), icon, tr("Page"), "", also, PAGE)
@@ -133,17 +121,17 @@ def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
 
 def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
     lines = (
-        (Settings("general"), tr("Language"), "language translation 中文 english"),
-        (Settings("general"), tr("Theme"), "dark light appearance colours"),
-        (Settings("general"), tr("Zoom"), "zoom text size font bigger larger smaller scale"),
-        (Settings("general"), tr("Start when you log in"), "autostart login boot"),
-        (Settings("general"), tr("Notifications"), "notify alerts messages"),
-        (Settings("general"), tr("New servers"), "default access careful trusted free sandbox ask first approval"),
-        (Settings("secrets"), tr("Secrets"), "keys tokens passwords keyring unlock passphrase"),
-        (Settings("network"), tr("HTTP access and tokens"), "http port rest api token scope clients url"),
-        (Settings("network"), tr("npm registries"), "npm mirror packages proxy"),
-        (Settings("backup"), tr("Backup: export and import"), "set-up export import reset starter"),
-        (Settings("about"), tr("About Tooltray"), "version licences update diagnostics"),
+        (to.Settings("general"), tr("Language"), "language translation 中文 english"),
+        (to.Settings("general"), tr("Theme"), "dark light appearance colours"),
+        (to.Settings("general"), tr("Zoom"), "zoom text size font bigger larger smaller scale"),
+        (to.Settings("general"), tr("Start when you log in"), "autostart login boot"),
+        (to.Settings("general"), tr("Notifications"), "notify alerts messages"),
+        (to.Settings("general"), tr("New servers"), "default access careful trusted free sandbox ask first approval"),
+        (to.Settings("secrets"), tr("Secrets"), "keys tokens passwords keyring unlock passphrase"),
+        (to.Settings("network"), tr("HTTP access and tokens"), "http port rest api token scope clients url"),
+        (to.Settings("network"), tr("npm registries"), "npm mirror packages proxy"),
+        (to.Settings("backup"), tr("Backup: export and import"), "set-up export import reset starter"),
+        (to.Settings("about"), tr("About Tooltray"), "version licences update diagnostics"),
     )
     for place, title, also in lines:
         icon = {"secrets": "key", "network": "globe", "backup": "download", "about": "info"}.get(place.tab, "settings")
@@ -157,12 +145,12 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
     def entry(key: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
         return PaletteEntry(f"do:{key}", title, run, icon, tr("Action"), also=also, rank=ACTION + 1, is_change=True)
 
-    yield entry("add", tr("Add server"), context.link(AddServer()), "plus", "new install paste")
-    yield entry("import", tr("Import servers from your AI clients"), context.link(ImportServers()), "download", "import bring migrate")
-    yield entry("connect", tr("Connect your AI clients"), context.link(Clients()), "plug", "install claude cursor code")
+    yield entry("add", tr("Add server"), context.link(to.AddServer()), "plus", "new install paste")
+    yield entry("import", tr("Import servers from your AI clients"), context.link(to.ImportServers()), "download", "import bring migrate")
+    yield entry("connect", tr("Connect your AI clients"), context.link(to.Clients()), "plug", "install claude cursor code")
     yield entry("entry", tr("Copy entry for a client"), page.links.entry_copy_requested.emit, "copy", "json config bridge clipboard")
     yield entry("diagnostics", tr("Copy diagnostics"), lambda: page.run(_copy_diagnostics(page)), "log", "bug report support")
-    yield entry("hublog", tr("Log of Tooltray"), context.link(TooltrayLog()), "log", "hub logs")
+    yield entry("hublog", tr("Log of Tooltray"), context.link(to.TooltrayLog()), "log", "hub logs")
     yield from _pausing(context, entry)
     if page.notices.has_secrets_problem:
         yield entry("unlock", tr("Unlock your secrets"), page.wishes.unlock_requested.emit, "key", "unlock passphrase keyring file")
@@ -229,7 +217,7 @@ def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:
     """Yields an entry that adds the server in the clipboard, such as one copied from a README."""
     for name in context.pasted[:1]:
         title = tr("Add {name} from the clipboard", name=short(name))
-        add = context.link(AddServer(context.pasted_text))
+        add = context.link(to.AddServer(context.pasted_text))
         yield PaletteEntry("do:paste", title, add, "plus", tr("Action"), "", "paste clipboard add server", ACTION + 2, True)
 
 

@@ -82,7 +82,6 @@ class ScreenLockSource(QObject):
     def __init__(
         self,
         told: Callable[[bool | None], None],
-        parent: QObject | None = None,
         *,
         session: QDBusConnection | None = None,
         system: QDBusConnection | None = None,
@@ -92,7 +91,7 @@ class ScreenLockSource(QObject):
         Args:
             session, system: the buses; None: this computer's.
         """
-        super().__init__(parent)
+        super().__init__()
         self._told, self._active = told, dict[str, bool]()
         self._session = session if session is not None else QDBusConnection.sessionBus()
         self._system = system if system is not None else QDBusConnection.systemBus()

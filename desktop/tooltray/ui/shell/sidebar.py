@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy, QW
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.shell.hub_status import HubWords, PauseMenu
+from tooltray.ui.shell.hub_status import PauseMenu
+from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton
 from tooltray.ui.widgets.icon import Icon, Logo
@@ -135,13 +136,13 @@ class Sidebar(QFrame):
         """Shows how many things on a page need the user."""
         self._items[page].set_badge(count)
 
-    def show_hub(self, words: HubWords, *, can_pause: bool, is_paused: bool) -> None:
+    def show_hub(self, look: Look, detail: str, *, can_pause: bool, is_paused: bool) -> None:
         """Shows the hub's status at the foot."""
         self._is_paused = is_paused
-        self._shape.set_icon(words.look.icon, words.look.tone)
-        self._word.set_text(words.look.word)
-        self._detail.set_text(words.detail)
-        self._detail.setVisible(bool(words.detail) and not self._is_compact)
+        self._shape.set_icon(look.icon, look.tone)
+        self._word.set_text(look.word)
+        self._detail.set_text(detail)
+        self._detail.setVisible(bool(detail) and not self._is_compact)
         self._pause.set_face("", "play" if is_paused else "pause")
         self._pause.set_name(tr("Resume all servers") if is_paused else tr("Pause all servers"))
         self._pause.setVisible(can_pause)

@@ -76,8 +76,7 @@ class Tray(QObject):
         self._phase = HubPhase.STARTING
         self.menu = TrayMenu(theme, wishes)
         self.menu.open_requested.connect(self.open_requested)
-        self._reads = TrayReads(hub, tasks, self)
-        self._reads.changed.connect(self.menu.show_readings)
+        self._reads = TrayReads(hub, tasks, self.menu.show_readings, self)
         self.menu.aboutToShow.connect(self._on_menu_opens)
         self.menu.aboutToHide.connect(self._reads.end)
         self._icon = QSystemTrayIcon(self)

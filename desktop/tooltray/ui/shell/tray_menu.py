@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 import msgspec
-from PySide6.QtCore import QObject, QPoint, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
@@ -24,7 +24,7 @@ from tooltray.ui import icons
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
-from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead, timer
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_actions import ACTIONS, IN_TRAY, ServerAction
@@ -104,18 +104,15 @@ class TrayReadings(msgspec.Struct, frozen=True):
 
 
 class TrayReads(QObject):
-    """The reads for the tray's menu. `changed` carries TrayReadings."""
+    """The reads for the tray's menu, which `show` shows."""
 
-    changed = Signal(object)
-
-    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject) -> None:
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, show: Callable[[TrayReadings], None], parent: QObject) -> None:
         super().__init__(parent)
-        self._hub = hub
+        self._hub, self._show = hub, show
         self._left = 0
         self._readings = TrayReadings()
         self._read = CoalescedRead(self._look, tasks=tasks, name="tray")
-        self._timer = QTimer(self, interval=EVERY_MS)
-        self._timer.timeout.connect(self._on_timeout)
+        self._timer = timer(self, EVERY_MS, self._on_timeout, repeats=True)
 
     def begin(self) -> None:
         """Begins to read, since the menu opens."""
@@ -141,7 +138,7 @@ class TrayReads(QObject):
         readings = TrayReadings(calls, failures, await _known(self._hub.program.get_load()))
         if readings != self._readings:
             self._readings = readings
-            self.changed.emit(readings)
+            self._show(readings)
 
 
 async def _known(read: Coroutine[object, object, T]) -> T | None:
@@ -188,23 +185,6 @@ class ServerEntry(QMenu):
     def _on_chosen(self, action: ServerAction) -> None:
         if self._server is not None:
             action.wish(self._wishes, self._server)
-
-
-class ApprovalEntry(QMenu):
-    """A call that waits for approval. Only a call that can be judged without its arguments can be allowed here; the others open
-    the window.
-    """
-
-    answered = Signal(str, str)
-    look_requested = Signal()
-
-    def __init__(self, theme: Theme, request: ApprovalSnapshot, parent: QMenu) -> None:
-        super().__init__(approval_line(request), parent)
-        self.setIcon(icons.icon("shield", theme.color("warning"), 14))
-        self.addAction(tr("Look at it…")).triggered.connect(self.look_requested)
-        if can_answer(request):
-            self.addAction(tr("Allow once")).triggered.connect(partial(self.answered.emit, request.id, "once"))
-        self.addAction(tr("Not now")).triggered.connect(partial(self.answered.emit, request.id, "refuse"))
 
 
 class TrayMenu(QMenu):
@@ -292,14 +272,20 @@ class TrayMenu(QMenu):
         self._clear("waiting")
         self._after_waiting.setVisible(bool(shown))
         for request in approvals[:SHOWN_WAITING]:
-            entry = ApprovalEntry(self._theme, request, self)
-            entry.answered.connect(self.answered)
-            entry.look_requested.connect(self.approvals_requested)
-            self._lines["waiting"].append(self.insertMenu(self._after_waiting, entry))
+            self._add_approval(request)
         for server in questions[:SHOWN_WAITING]:
             action = self._line("waiting", self._after_waiting, "message", tr("{name} asks you something", name=short(server)))
             action.triggered.connect(self.open_requested)
         self._stay_on_screen()
+
+    def _add_approval(self, request: ApprovalSnapshot) -> None:
+        """Adds a call. Only one that can be judged without its arguments can be allowed here; the others open the window."""
+        menu = self._submenu("waiting", self._after_waiting, approval_line(request))
+        menu.setIcon(icons.icon("shield", self._theme.color("warning"), 14))
+        menu.addAction(tr("Look at it…")).triggered.connect(self.approvals_requested)
+        if can_answer(request):
+            menu.addAction(tr("Allow once")).triggered.connect(partial(self.answered.emit, request.id, "once"))
+        menu.addAction(tr("Not now")).triggered.connect(partial(self.answered.emit, request.id, "refuse"))
 
     def show_readings(self, readings: TrayReadings) -> None:
         """Shows who works now, what failed last, and what Tooltray and its servers use."""
@@ -323,7 +309,7 @@ class TrayMenu(QMenu):
             more = tr("{count} more calls are under way", count=calls - SHOWN_CALLS)
             self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
-            menu = self._submenu("now", self._after_now, "alert", tr("Last failures"))
+            menu = self._submenu("now", self._after_now, tr("Last failures"), "alert")
             for entry in failures:
                 menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
 
@@ -341,15 +327,16 @@ class TrayMenu(QMenu):
             self._add_release("download", title, news.changes, say(news.update))
 
     def _add_release(self, icon: str, title: str, lines: Sequence[str], last: str) -> None:
-        menu = self._submenu("release", self._about, icon, title)
+        menu = self._submenu("release", self._about, title, icon)
         for line in lines:
             menu.addAction(short(line, LONGEST_LINE)).setEnabled(False)
         menu.addSeparator()
         menu.addAction(short(last, LONGEST_LINE)).triggered.connect(self._way_to(Settings("about")))
 
-    def _submenu(self, part: str, before: QAction, icon: str, title: str) -> QMenu:
+    def _submenu(self, part: str, before: QAction, title: str, icon: str = "") -> QMenu:
         menu = QMenu(title, self)
-        menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+        if icon:
+            menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
         self._lines[part].append(self.insertMenu(before, menu))
         return menu
 

@@ -7,13 +7,14 @@ from functools import partial
 from urllib.parse import quote
 
 import msgspec
-from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ResourceUpdated
 from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import Activity
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
@@ -190,8 +191,7 @@ class OfferPreview(Surface, View):
         self.context, self._theme, self.offer = context, context.theme, offer
         self._asked = ""
         self.setAccessibleName(offer.title)
-        self._lines = ArgumentLines(self._theme, offer.arguments, entered=self._get, complete=self._on_completion)
-        self._lines.changed.connect(self._draw)
+        self._lines = ArgumentLines(self._theme, offer.arguments, changed=self._draw, entered=self._get, complete=self._on_completion)
         self._address = ElidedLabel(self._theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         self._note = Label(self._theme, "", "caption", "muted", wrap=True)
         self.result = ResultView(self._theme)
@@ -324,26 +324,27 @@ class OfferPreview(Surface, View):
         self._note.setVisible(bool(text))
 
 
+Slot = Callable[[], None]
+
+
 class ArgumentLines(QWidget):
     """Fields for the arguments of a prompt or the variables of a template; the server proposes values while the user types.
 
     Args:
+        changed: called when a text has changed.
         entered: called when Enter is pressed.
         complete: called with an argument and the text in it, to propose values.
     """
 
-    changed = Signal()
-
     def __init__(
-        self, theme: Theme, arguments: Sequence[Argument], *, entered: Callable[[], None], complete: Callable[[str, str], None]
+        self, theme: Theme, arguments: Sequence[Argument], *, changed: Slot, entered: Slot, complete: Callable[[str, str], None]
     ) -> None:
         super().__init__()
-        self._entered, self._complete = entered, complete
+        self._changed, self._entered, self._complete = changed, entered, complete
         self._arguments = arguments
         self._lines: dict[str, QLineEdit] = {}
         self._typed = ""
-        self._pause = QTimer(self, singleShot=True, interval=ASKED_AFTER_MS)
-        self._pause.timeout.connect(self._on_pause)
+        self._pause = timer(self, ASKED_AFTER_MS, self._on_pause)
         layout = column(self, spacing=4)
         for argument in arguments:
             head = fill(row(spacing=6), (Label(theme, one_line(argument.name, 80), "label"), 1))
@@ -394,7 +395,7 @@ class ArgumentLines(QWidget):
             popup.setAccessibleName(tr("Proposals for {name}", name=argument.name))
         line.setCompleter(completer)
         line.textEdited.connect(partial(self._on_edited, argument.name))
-        line.textChanged.connect(self.changed)
+        line.textChanged.connect(self._changed)
         line.returnPressed.connect(self._entered)
         self._lines[argument.name] = line
         return line

@@ -11,6 +11,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.verbs import JsonObject
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.tools.offer_preview import (
@@ -93,8 +94,7 @@ class OfferedList(QWidget, View):
         self._edge = QFrame(self._split)
         self._edge.setObjectName("Divider")
         column(self).addWidget(NoticesAbove(self._fault, self._split), 1)
-        self._again = QTimer(self, singleShot=True, interval=LOOKED_AGAIN_MS)
-        self._again.timeout.connect(self._refresh_if_visible)
+        self._again = timer(self, LOOKED_AGAIN_MS, self._refresh_if_visible)
         self.table.row_chosen.connect(self._on_row)
         self.table.switched.connect(self._on_switched)
         context.servers.server_changed.connect(self._on_server)

@@ -53,10 +53,6 @@ class ToolDetails(DetailsPane, View):
         fill(outer, divider(), self._foot())
         self._draw()
 
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.row.key
-
     def set_row(self, row: ToolRow) -> None:
         """Shows a newer row."""
         if row != self.row:
@@ -74,7 +70,7 @@ class ToolDetails(DetailsPane, View):
         self._draw()
 
     async def _read_median(self) -> None:
-        server, tool = self.key
+        server, tool = self.row.key
         since = time.time() - said.USED_DAYS * 86_400
         filter = ActivityFilter(kinds=("call",), servers=(server,), tools=(tool,), since=since)
         try:

@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import TypeVar
 
 from msgspec.structs import replace
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -21,6 +20,7 @@ from tooltray.ui.approval.permission_words import ToolRow as Approval
 from tooltray.ui.approval.permission_words import read_tools
 from tooltray.ui.approval.tool_approval import ToolApproval
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import AddServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
@@ -107,10 +107,8 @@ class ToolsTab(Page):
         self._approval = ToolApproval(context, self._show_failure)
         self._ask_tools, self._ask_costs = self.reading(self._read_tools), self.reading(self._read_costs)
         self._ask_use = self.reading(self._read_use)
-        self._use_later = QTimer(self, singleShot=True, interval=USE_READ_AFTER_MS)
-        self._use_later.timeout.connect(self._ask_use)
-        self._drawing = QTimer(self, singleShot=True, interval=DRAWN_AFTER_MS)
-        self._drawing.timeout.connect(self._draw)
+        self._use_later = timer(self, USE_READ_AFTER_MS, self._ask_use)
+        self._drawing = timer(self, DRAWN_AFTER_MS, self._draw)
         self._build()
         self.enable(False)
         self.look_requested.connect(self._refresh)
@@ -281,7 +279,7 @@ class ToolsTab(Page):
             self._open(min((row for row in self._rows if row.key[0] == wanted), key=said.danger))
         self._show_wanted()
         if (details := self.details) is not None:
-            current = next((row for row in self._rows if row.key == details.key), None)
+            current = next((row for row in self._rows if row.key == details.row.key), None)
             if current is not None:
                 details.set_row(current)
 

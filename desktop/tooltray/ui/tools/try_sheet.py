@@ -25,6 +25,7 @@ from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
@@ -193,11 +194,9 @@ class TrySheet(Surface, View):
         self.result = ResultView(context.theme)
         body = fill(row(spacing=0), (self._left(str(definition.get("description") or "")), 5), (self._right(), 6))
         fill(column(self), self._head(server), divider(), (body, 1), divider(), self._foot())
-        self._clock = QTimer(self, interval=TICK_MS)
-        self._clock.timeout.connect(self._draw_progress)
+        self._clock = timer(self, TICK_MS, self._draw_progress, repeats=True)
         add_accept_keys(self, self.call)
-        self._settling = QTimer(self, singleShot=True, interval=SETTLE_MS)
-        self._settling.timeout.connect(self._read_change)
+        self._settling = timer(self, SETTLE_MS, self._read_change)
         self.form.changed.connect(self._settling.start)
         self._draw()
         self._read_change()
