@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication  # noqa: E402
 from tests.ui.scenes.all_scenes import SCENES  # noqa: E402
 
 from tooltray.ui.i18n import install_language  # noqa: E402
-from tooltray.ui.shell.garbage import GarbageCollector  # noqa: E402
+from tooltray.ui.shell.desktop import GarbageCollector  # noqa: E402
 from tooltray.ui.theme import Theme  # noqa: E402
 
 

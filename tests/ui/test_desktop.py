@@ -34,8 +34,7 @@ from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.shell.appearance import Appearance
-from tooltray.ui.shell.desktop import Desktop, Start, Windows
-from tooltray.ui.shell.garbage import GarbageCollector
+from tooltray.ui.shell.desktop import Desktop, GarbageCollector, Start, Windows
 from tooltray.ui.shell.hub_status import hub_words
 from tooltray.ui.shell.main_window import MainWindow, QuitPanel, who
 from tooltray.ui.shell.sidebar import NavItem

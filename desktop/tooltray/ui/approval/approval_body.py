@@ -13,10 +13,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, TrustRequest
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -137,12 +138,6 @@ def minutes(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02}"
 
 
-def time_words(request: ApprovalSnapshot, left_s: float) -> str:
-    """Returns how much time is left for an answer."""
-    left = minutes(left_s)
-    return tr("An answer counts for {time} more", time=left) if request.is_declined else tr("Declines in {time}", time=left)
-
-
 def granted(grant: GrantSnapshot) -> str:
     """Returns what was allowed."""
     if grant.kind == "reads":
@@ -209,6 +204,24 @@ def own_permissions(count: int) -> str:
     if count == 1:
         return tr("No standing permissions beyond each server's own (1 server allows everything)")
     return tr("No standing permissions beyond each server's own ({count} servers allow everything)", count=count)
+
+
+def waiting_call(call: ApprovalSnapshot) -> str:
+    """Returns which client wants what."""
+    client = shown_client(call.client) or tr("An AI client")
+    return tr("{client} wants to use {tool} of {server}", client=client, tool=call.tool, server=call.server)
+
+
+def waiting_entries(requests: Sequence[TrustRequest]) -> str:
+    """Returns what waits for one project, or for programs."""
+    project, count = requests[0].project, len(requests)
+    if not project:
+        one = tr("{name} waits for your approval", name=requests[0].entry)
+        return one if count == 1 else tr("{count} servers wait for your approval", count=count)
+    name = folder_name(project)
+    if count == 1:
+        return tr("{folder} brings 1 server. Allow it?", folder=name)
+    return tr("{folder} brings {count} servers. Allow them?", folder=name, count=count)
 
 
 WIDTH, MARGIN = 480, 24  # px

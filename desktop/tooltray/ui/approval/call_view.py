@@ -5,7 +5,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Protocol, cast
+from typing import cast
 
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -24,8 +24,8 @@ from tooltray.ui.approval.approval_body import (
     because,
     body_lines,
     lasting_choice,
+    minutes,
     question,
-    time_words,
     wish,
 )
 from tooltray.ui.approval.asking_window import TICK_MS, AskingWindow
@@ -115,27 +115,17 @@ Answer = Callable[[str, Arguments | None], None]
 """Takes one of a call's choices, the answer of a rule, or "refuse", and the arguments that the user has changed, or None."""
 
 
-class CallOwner(Protocol):
-    """The window or sheet of a CallView, which decides for how long the buttons take no answer."""
-
-    def place_body(self, body: QWidget) -> None:
-        """Shows another body."""
-
-    def answer_call(self, answer: str, arguments: Arguments | None) -> None:
-        """Sends an answer, see Answer."""
-
-    def show_problem(self, problem: Problem) -> None:
-        """Shows why something could not be shown."""
-
-
 class CallView:
     """A call that waits for approval: `body` shows it, its arguments in a form, or the rule that is made of it; `buttons` answer it.
 
     Args:
+        owner: shows the body, sends the answer, and decides for how long the buttons take none.
         margin: px around the body.
     """
 
-    def __init__(self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, owner: CallOwner, *, margin: int = 0) -> None:
+    def __init__(
+        self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, owner: "ApprovalWindow | CallSheet", *, margin: int = 0
+    ) -> None:
         self._theme, self._hub, self._tasks, self._owner, self._margin = theme, hub, tasks, owner, margin
         self._call: ApprovalSnapshot | None = None
         self._place = ""
@@ -161,7 +151,10 @@ class CallView:
     def time_left(self) -> tuple[float, str]:
         """How many seconds are left for an answer, and the text about that; while the call is edited, at most."""
         left_s = max(self._waiting.ends_at, 0.0 if self.is_at_call else self._latest) - time.time()
-        return left_s, time_words(self._waiting, left_s)
+        time_left = minutes(left_s)
+        if self._waiting.is_declined:
+            return left_s, tr("An answer counts for {time} more", time=time_left)
+        return left_s, tr("Declines in {time}", time=time_left)
 
     def show_call(self, call: ApprovalSnapshot, place: str = "") -> None:
         """Shows a call. What the user does with the same call stays, also if its time or its difference to the disk is another one now.

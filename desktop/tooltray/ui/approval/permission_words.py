@@ -1,26 +1,17 @@
 """What applies to each tool now, and texts about rules, tools and answers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from math import inf
 
 import msgspec
 
 from tooltray.foundation.snapshots.activity import ActivityEntry
-from tooltray.foundation.snapshots.approvals import (
-    ApprovalSnapshot,
-    GrantSnapshot,
-    RulePreview,
-    ServerPermissions,
-    ToolPermission,
-    TrustRequest,
-    tried_in_words,
-)
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, RulePreview, ServerPermissions, ToolPermission, tried_in_words
 from tooltray.ui.approval.approval_body import granted_until, warnings
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import in_a_row
 
 ALL, READS, CHOSEN, NOTHING, OWN = "all", "reads", "chosen", "nothing", "own"
@@ -164,24 +155,6 @@ def answer_word(entry: ActivityEntry) -> str:
         "cancelled": tr("Given up"),
     }
     return words.get(entry.outcome, entry.outcome)
-
-
-def waiting_call(call: ApprovalSnapshot) -> str:
-    """Returns which client wants what."""
-    client = shown_client(call.client) or tr("An AI client")
-    return tr("{client} wants to use {tool} of {server}", client=client, tool=call.tool, server=call.server)
-
-
-def waiting_entries(requests: Sequence[TrustRequest]) -> str:
-    """Returns what waits for one project, or for programs."""
-    project, count = requests[0].project, len(requests)
-    if not project:
-        one = tr("{name} waits for your approval", name=requests[0].entry)
-        return one if count == 1 else tr("{count} servers wait for your approval", count=count)
-    name = folder_name(project)
-    if count == 1:
-        return tr("{folder} brings 1 server. Allow it?", folder=name)
-    return tr("{folder} brings {count} servers. Allow them?", folder=name, count=count)
 
 
 def covered(words: str) -> str:

@@ -1,23 +1,26 @@
-"""The sheets of a feedback window: earlier reports, and the ready answers, which the window offers as buttons."""
+"""The sheets of a feedback window: earlier reports, and the ready answers, which the window offers as buttons; and its question before a
+link is opened."""
 
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackEntry
+from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.feedback.feedback_words import moment_words, outcome_words, ready_answer_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.card_grid import FlowArea
+from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import harmless, words_of
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, fill, row
@@ -179,3 +182,47 @@ class ReadyAnswers(QWidget):
             button.setToolTip(answer)
             button.setAccessibleName(answer)
             self._area.add(button)
+
+
+LONGEST_ADDRESS = 2000  # characters of an address; longer ones are cut, and not opened
+
+
+class LinkQuestion(Surface):
+    """A question before a link is opened.
+
+    Args:
+        show_error: gets why the link could not be opened.
+        close: removes the question.
+    """
+
+    def __init__(self, theme: Theme, address: str, *, show_error: Callable[[Problem], object], close: Callable[[QWidget], object]) -> None:
+        url = QUrl(address)
+        can_open = can_follow(url) and len(address) <= LONGEST_ADDRESS
+        super().__init__(theme, "info.subtle" if can_open else "warning.subtle", None, "m")
+        self._address, self._show_error, self._close = address, show_error, close
+        tone = "info" if can_open else "warning"
+        title = tr("This link leads to {host}", host=host_of(url)) if can_open else tr("This link leads to no web page. It is not opened.")
+        shown = address[:LONGEST_ADDRESS]
+        self.setAccessibleName(f"{title} {shown}")
+        words = column(spacing=2)
+        fill(words, Label(theme, title, "caption_strong", tone, wrap=True), CodeLabel(theme, shown, "secondary"))
+        if can_open and url.scheme() == "http" and url.host() not in LOOPBACK:
+            words.addWidget(Label(theme, tr("The connection is not encrypted: others can read along."), "caption", tone, wrap=True))
+        line = row(self, margins=(12, 8, 8, 8), spacing=10)
+        line.addWidget(Icon(theme, "globe" if can_open else "alert", 16, f"{tone}.text"), 0, Qt.AlignmentFlag.AlignTop)
+        line.addLayout(words, 1)
+        for button in (
+            *([Button(theme, tr("Open page"), small=True, on_click=self._on_open)] if can_open else []),
+            IconButton(theme, "copy", tr("Copy the address"), small=True, on_click=self._on_copy),
+            IconButton(theme, "x", tr("Close"), small=True, on_click=lambda: close(self)),
+        ):
+            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _on_open(self) -> None:
+        if not QDesktopServices.openUrl(QUrl(self._address)):
+            self._show_error(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
+        self._close(self)
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._address)
+        self._close(self)

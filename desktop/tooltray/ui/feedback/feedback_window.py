@@ -4,42 +4,30 @@ It is shown without being activated, so that it never takes the keyboard from an
 continues when the window is closed."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QEvent, Qt, QTimer, QUrl
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDesktopServices,
-    QDragEnterEvent,
-    QDropEvent,
-    QGuiApplication,
-    QHideEvent,
-    QKeySequence,
-    QShortcut,
-    QShowEvent,
-)
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.ui import icons
-from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
 from tooltray.ui.feedback.answer_box import AnswerBox, Attachment, has_sources, sources_of
-from tooltray.ui.feedback.feedback_sheets import MOST_ENTRIES, HistorySheet, ReadyAnswers, ReadyAnswersSheet
+from tooltray.ui.feedback.feedback_sheets import MOST_ENTRIES, HistorySheet, LinkQuestion, ReadyAnswers, ReadyAnswersSheet
 from tooltray.ui.feedback.feedback_words import headline, place_words, window_title
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work, run_action, timer
 from tooltray.ui.kit.page_context import Sheets
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.icon import Icon, IconTile
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.keyboard import add_zoom_keys
-from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import DialogWindow, Surface, column, divider, fill, row
@@ -52,7 +40,6 @@ if TYPE_CHECKING:
 SIZE, NARROWEST = (640, 580), 440
 SUMMARY_LOWEST = 96  # px: three lines of a report stay in sight, however much is written below
 SECOND_MS = 1000
-LONGEST_ADDRESS = 2000  # characters of an address; longer ones are cut, and not opened
 SETTLING_MS = 700  # who was about to answer the report before must see that this is another one; as for calls that wait for a yes
 
 
@@ -320,44 +307,3 @@ class FeedbackWindow(DialogWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         super().closeEvent(event)
         self._owner.take_closed(self)
-
-
-class LinkQuestion(Surface):
-    """A question before a link is opened.
-
-    Args:
-        show_error: gets why the link could not be opened.
-        close: removes the question.
-    """
-
-    def __init__(self, theme: Theme, address: str, *, show_error: Callable[[Problem], object], close: Callable[[QWidget], object]) -> None:
-        url = QUrl(address)
-        can_open = can_follow(url) and len(address) <= LONGEST_ADDRESS
-        super().__init__(theme, "info.subtle" if can_open else "warning.subtle", None, "m")
-        self._address, self._show_error, self._close = address, show_error, close
-        tone = "info" if can_open else "warning"
-        title = tr("This link leads to {host}", host=host_of(url)) if can_open else tr("This link leads to no web page. It is not opened.")
-        shown = address[:LONGEST_ADDRESS]
-        self.setAccessibleName(f"{title} {shown}")
-        words = column(spacing=2)
-        fill(words, Label(theme, title, "caption_strong", tone, wrap=True), CodeLabel(theme, shown, "secondary"))
-        if can_open and url.scheme() == "http" and url.host() not in LOOPBACK:
-            words.addWidget(Label(theme, tr("The connection is not encrypted: others can read along."), "caption", tone, wrap=True))
-        line = row(self, margins=(12, 8, 8, 8), spacing=10)
-        line.addWidget(Icon(theme, "globe" if can_open else "alert", 16, f"{tone}.text"), 0, Qt.AlignmentFlag.AlignTop)
-        line.addLayout(words, 1)
-        for button in (
-            *([Button(theme, tr("Open page"), small=True, on_click=self._on_open)] if can_open else []),
-            IconButton(theme, "copy", tr("Copy the address"), small=True, on_click=self._on_copy),
-            IconButton(theme, "x", tr("Close"), small=True, on_click=lambda: close(self)),
-        ):
-            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-
-    def _on_open(self) -> None:
-        if not QDesktopServices.openUrl(QUrl(self._address)):
-            self._show_error(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
-        self._close(self)
-
-    def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._address)
-        self._close(self)

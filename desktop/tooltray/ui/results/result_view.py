@@ -208,8 +208,10 @@ class PartView(QWidget):
         part = self._part
         if part.kind == "json":
             return ["tree", "text"]
+        if part.kind != "text":
+            return ["link" if part.kind == "link" else "file"]
         is_marked_up = part.mime == "text/markdown" or MARKDOWN_SIGNS.search(part.text[:FIRST_SHOWN]) is not None
-        return ["text", "markdown"] if part.kind == "text" and is_marked_up else ["only"]
+        return ["text", "markdown"] if is_marked_up else ["text"]
 
     def _add_head(self, first: int) -> None:
         heading = ElidedLabel(self._theme, self._part.heading, "caption_strong", "secondary", mode=Qt.TextElideMode.ElideMiddle)
@@ -225,8 +227,8 @@ class PartView(QWidget):
 
     def _choose(self, way: int) -> None:
         if way not in self._built:
-            make = {"tree": self._tree, "markdown": self._markdown, "text": self._text, "only": self._only}[self._ways[way]]
-            self._built[way] = make()
+            ways = {"tree": self._tree, "markdown": self._markdown, "text": self._text, "link": self._link, "file": self._file}
+            self._built[way] = ways[self._ways[way]]()
             self._layout.addWidget(self._built[way], 1)
         for each, widget in self._built.items():
             widget.setVisible(each == way)
@@ -249,14 +251,8 @@ class PartView(QWidget):
         text = self._part.text if self._part.kind == "text" else as_json(self._part.value)
         return LongText(self._theme, text, self._name, is_alone=self._is_alone)
 
-    def _only(self) -> QWidget:
-        match self._part.kind:
-            case "text":
-                return self._text()
-            case "link":
-                return self._link()
-            case _:
-                return FilePart(self._theme, self._part, self._name, self._on_save)
+    def _file(self) -> QWidget:
+        return FilePart(self._theme, self._part, self._name, self._on_save)
 
     def _on_save(self) -> None:
         self.save_requested.emit(self._part)

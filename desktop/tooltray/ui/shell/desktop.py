@@ -3,6 +3,7 @@ something that can be started and stopped; lives in the GUI thread, on qasync.""
 
 import asyncio
 import contextlib
+import gc
 import logging
 import platform
 import signal
@@ -13,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-from PySide6.QtCore import QTimer, qVersion
+from PySide6.QtCore import QObject, QTimer, qVersion
 from PySide6.QtWidgets import QApplication
 
 from tooltray import __version__
@@ -23,7 +24,7 @@ from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.figures import zoom_words
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import while_valid
+from tooltray.ui.kit.background import timer, while_valid
 from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.link.link import EngineLink
@@ -46,16 +47,8 @@ HEARS_ADDRESSES = sys.platform == "darwin"  # others hand them to a new process;
 FIRST_PAINT_WAIT_S = 1.0  # a window that nobody can see, e.g. on another workspace, is never painted
 ASK_WAIT_S = 2.0  # an engine says within milliseconds who is connected; one that hangs must not keep a person from ending it
 END_WAIT_S = 25.0  # the engine bounds its own steps; this is for one that hangs in spite of that
-EXIT_CODES = {
-    "quit": 0,
-    "stop": 0,
-    "hand_over": 0,
-    "raised": 0,
-    "replaced": 75,
-    "sigint": 130,
-    "sigterm": 143,
-    "sighup": 143,
-}  # anything else is 1
+EXIT_CODES = {"quit": 0, "stop": 0, "hand_over": 0, "raised": 0, "replaced": 75, "sigint": 130, "sigterm": 143, "sighup": 143}
+"""By the reasons of an end; anything else is 1."""
 SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
 
 
@@ -79,6 +72,35 @@ class BugWatch(logging.Handler):
             self._show = None
             with contextlib.suppress(RuntimeError):  # the window has just been closed
                 show(bug_report(error))
+
+
+LOOK_EVERY_MS = 1000
+YOUNG_OBJECTS = 700  # as many as Python itself would wait for
+FULL_EVERY = 120  # looks; two minutes
+
+
+class GarbageCollector(QObject):
+    """A collector of garbage on the window's thread only; it runs until it is destroyed.
+
+    Python collects cycles in whatever thread happens to allocate, and a widget in a cycle that is destroyed in the engine's thread takes Qt
+    down. So automatic collection is off, and a timer of this thread collects: young objects often, which takes microseconds, all objects
+    seldom, because that holds Python's lock for the engine's thread too.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._looks = 0
+        gc.disable()
+        gc.freeze()  # what the start has made stays for good; no collection need look at it again
+        timer(self, LOOK_EVERY_MS, self.look, repeats=True).start()
+
+    def look(self) -> None:
+        """Collects if there is enough to collect."""
+        self._looks += 1
+        if self._looks % FULL_EVERY == 0:
+            gc.collect()
+        elif gc.get_count()[0] >= YOUNG_OBJECTS:
+            gc.collect(1)
 
 
 class EngineHandle(Protocol):

@@ -40,9 +40,7 @@ def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> tuple[Look, str]
 
 
 def client_count(count: int) -> str:
-    if not count:
-        return tr("No open sessions")
-    return many(count, "1 open session", "{count} open sessions")
+    return many(count, "1 open session", "{count} open sessions") if count else tr("No open sessions")
 
 
 class TrayState(Enum):

@@ -33,13 +33,7 @@ Go = Callable[[], object]
 
 
 class Notifications(QObject):
-    def __init__(
-        self,
-        tray: Tray,
-        *,
-        chosen: Callable[[], Mapping[str, bool]],
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, tray: Tray, *, chosen: Callable[[], Mapping[str, bool]], now: Callable[[], float] = time.monotonic) -> None:
         """Args:
         chosen: which kinds the user has switched on or off.
         now: seconds that never jump.
@@ -194,14 +188,11 @@ class NewsTeller(QObject):
             self._told[report.server] = report.problem
         if self._places.is_in_front():
             return
-        wants_sign_in = self._state(report.server) is ServerState.NEEDS_SIGN_IN
+        servers = self._hub.snapshot.servers if self._hub.snapshot is not None else ()
+        wants_sign_in = any(each.name == report.server and each.state is ServerState.NEEDS_SIGN_IN for each in servers)
         kind = "sign_in" if wants_sign_in else "failed" if report.server else ""
         words = tr("{name} wants you to sign in", name=report.server) if wants_sign_in else whose(report)
         self._notifications.send(kind, words, advice(report.problem), lambda: self._show_server(report.server))
-
-    def _state(self, server: str) -> ServerState | None:
-        snapshot = self._hub.snapshot
-        return next((each.state for each in snapshot.servers if each.name == server), None) if snapshot is not None else None
 
     def _show_server(self, name: str) -> None:
         self._places.go(OpenServer(name) if name else Servers())

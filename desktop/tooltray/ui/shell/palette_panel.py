@@ -5,16 +5,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QLineEdit,
-    QListView,
-    QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-)
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QStackedWidget, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
@@ -126,7 +117,7 @@ class PaletteList(QListView):
         self.setItemDelegate(PaletteDelegate(theme, self))
         self.setAccessibleName(tr("What was found"))
         self.setViewportMargins(0, px(6), 0, px(6))
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QListView.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMouseTracking(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

@@ -221,15 +221,7 @@ def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:
         yield PaletteEntry("do:paste", title, add, "plus", tr("Action"), "", "paste clipboard add server", ACTION + 2, True)
 
 
-SHORT_SOURCES: tuple[Callable[[PaletteContext], Iterator[PaletteEntry]], ...] = (
-    _needs,
-    _clipboard,
-    _servers,
-    _pages,
-    _actions,
-    _clients,
-    _settings,
-)
+SHORT_SOURCES = (_needs, _clipboard, _servers, _pages, _actions, _clients, _settings)
 """What is made each time that the palette opens, in the order in which entries stand where they fit alike; tools come after them."""
 
 

@@ -80,11 +80,7 @@ class ScreenLockSource(QObject):
     """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
     def __init__(
-        self,
-        told: Callable[[bool | None], None],
-        *,
-        session: QDBusConnection | None = None,
-        system: QDBusConnection | None = None,
+        self, told: Callable[[bool | None], None], *, session: QDBusConnection | None = None, system: QDBusConnection | None = None
     ) -> None:
         """Begins to watch; the first argument is called with each value for the signal of ScreenLockWatch.
 

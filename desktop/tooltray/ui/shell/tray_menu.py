@@ -78,14 +78,9 @@ def can_answer(request: ApprovalSnapshot) -> bool:
 
 def load_line(load: ProgramLoad) -> str:
     """Returns the memory and processor time that Tooltray and its servers use now."""
-    own = tr("Tooltray: {memory} MB, {share} % of a processor", memory=_mb(load.memory_bytes), share=f"{load.cpu_share * 100:.0f}")
-    if not load.running_servers:
-        return own
-    return " · ".join((own, tr("servers: {memory} MB", memory=_mb(load.server_memory_bytes))))
-
-
-def _mb(size: int) -> str:
-    return f"{size / 1e6:,.0f}"
+    own, servers = (f"{size / 1e6:,.0f}" for size in (load.memory_bytes, load.server_memory_bytes))
+    words = tr("Tooltray: {memory} MB, {share} % of a processor", memory=own, share=f"{load.cpu_share * 100:.0f}")
+    return " · ".join((words, tr("servers: {memory} MB", memory=servers))) if load.running_servers else words
 
 
 EVERY_MS = 2000  # a person reads a menu for some seconds
@@ -156,7 +151,7 @@ NOTHING = Phrase("")
 class ServerEntry(QMenu):
     """A server in the tray menu: its state in words, and its actions."""
 
-    def __init__(self, theme: Theme, name: str, wishes: ServerWishes, parent: QMenu) -> None:
+    def __init__(self, theme: Theme, wishes: ServerWishes, parent: QMenu) -> None:
         super().__init__(parent)
         self._theme, self._wishes = theme, wishes
         self._server: ServerSnapshot | None = None
@@ -374,8 +369,7 @@ class TrayMenu(QMenu):
                 entry.deleteLater()
             self._entries = {}
             for server in servers:
-                entry = ServerEntry(self._theme, server.name, self._wishes, self)
-                self._entries[server.name] = entry
+                entry = self._entries[server.name] = ServerEntry(self._theme, self._wishes, self)
                 self.insertMenu(self._more, entry)
         for server in servers:
             self._entries[server.name].set_server(server, is_paused=self._is_paused)

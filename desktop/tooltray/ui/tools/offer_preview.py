@@ -2,7 +2,7 @@
 its arguments with fields, and the answer of its server. Definitions are servers' JSON, which may have any form."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from urllib.parse import quote
 
@@ -153,20 +153,6 @@ def expanded(template: str, values: Mapping[str, str]) -> str:
         return {"#": "#", ".": ".", "/": "/"}.get(operator, "") + {".": ".", "/": "/"}.get(operator, ",").join(parts)
 
     return _EXPRESSION.sub(one, template)
-
-
-def matching(offers: Iterable[Offered], text: str) -> list[Offered]:
-    """Returns the offers that contain all words of a text."""
-    wanted = text.casefold().split()
-    return [each for each in offers if all(word in each.text for word in wanted)]
-
-
-def by_server(offers: Sequence[Offered]) -> dict[str, list[Offered]]:
-    """Returns the offers by their servers, in the order of these names."""
-    found: dict[str, list[Offered]] = {}
-    for each in sorted(offers, key=lambda offer: (offer.server.casefold(), offer.kind == TEMPLATE)):
-        found.setdefault(each.server, []).append(each)
-    return found
 
 
 ASKED_AFTER_MS = 250  # a pause in typing; each question goes to the server

@@ -21,8 +21,6 @@ from tooltray.ui.tools.offer_preview import (
     TEMPLATE,
     Offered,
     OfferPreview,
-    by_server,
-    matching,
     prompt_of,
     resource_of,
     skill_of,
@@ -183,9 +181,12 @@ class OfferedList(QWidget, View):
             self.refresh()
 
     def _draw(self) -> None:
-        shown = matching(self._offers or (), self._text)
+        words, by_server = self._text.casefold().split(), dict[str, list[Offered]]()
+        for each in sorted(self._offers or (), key=lambda offer: (offer.server.casefold(), offer.kind == TEMPLATE)):
+            if all(word in each.text for word in words):
+                by_server.setdefault(each.server, []).append(each)
         lines: list[Offered | Heading] = []
-        for server, offers in by_server(shown).items():
+        for server, offers in by_server.items():
             lines += [*([] if self._server else [Heading(server, len(offers))]), *offers]
         self.table.set_rows(lines)
         self._none.set_title(tr("No matches") if self._offers else say(WORDS[self._kind][1]))

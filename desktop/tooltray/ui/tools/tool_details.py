@@ -106,16 +106,15 @@ class ToolDetails(DetailsPane, View):
             self.body.addWidget(CodeLabel(theme, seen(tool.name), "muted"))
         self.body.addWidget(Label(theme, seen(tool.description[:LONGEST_DESCRIPTION]), "body", wrap=True))
         self._add_hints()
-        self.body.addWidget(self._link(tr("Name and description for AI clients…"), self._on_rename))
+        rename = tr("Name and description for AI clients…")
+        self.body.addWidget(Button(theme, rename, "link", small=True, on_click=self._on_rename))
         self.add_section(tr("Parameters"), self._parameters())
         words, tone = said.approval(self.row)
         why = Label(theme, said.why_so(self.row), "caption", "secondary", wrap=True)
-        self.add_section(tr("Approval"), self._word(words, tone), why, self._link(tr("Change…"), lambda: self._change(self.row)))
+        change = Button(theme, tr("Change…"), "link", small=True, on_click=lambda: self._change(self.row))
+        self.add_section(tr("Approval"), self._word(words, tone), why, change)
         self._add_use()
         self.body.addStretch(1)
-
-    def _link(self, words: str, slot: Callable[[], object]) -> Button:
-        return Button(self._theme, words, "link", small=True, on_click=slot)
 
     def _on_rename(self) -> None:
         self.context.wishes.tool_requested.emit(self.row.tool)
@@ -183,7 +182,7 @@ class ToolDetails(DetailsPane, View):
             facts.append((tr("Used by"), said.used_by(self.row)))
         self.add_section(tr("Use in 30 days"), *(self._fact(*fact) for fact in facts))
         if use is not None:
-            self.body.addWidget(self._link(tr("Show its calls"), self._show_calls))
+            self.body.addWidget(Button(self._theme, tr("Show its calls"), "link", small=True, on_click=self._show_calls))
 
     def _fact(self, title: str, value: str) -> QWidget:
         widget = QWidget()

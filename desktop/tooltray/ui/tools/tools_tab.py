@@ -299,11 +299,10 @@ class ToolsTab(Page):
         self._stack.setCurrentWidget(page)
 
     def _draw_hint(self) -> None:
-        share = said.used_share(self._rows)
+        share = None if self._is_hint_put_away else said.used_share(self._rows)
         clear(self._hint)
-        is_shown = share is not None and not self._is_hint_put_away
-        self._hint.setContentsMargins(px(24), 0, px(24), px(12) if is_shown else 0)
-        if share is None or self._is_hint_put_away:
+        self._hint.setContentsMargins(px(24), 0, px(24), px(12) if share is not None else 0)
+        if share is None:
             return
         make = Button(self._theme, tr("Make a profile of them…"), small=True, on_click=self._profile_of_used)
         close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True, on_click=self._on_hint_closed)
