@@ -45,12 +45,13 @@ class QuestionPanel(Surface):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName(tr("{name} asks you something", name=question.server))
         self.setAccessibleDescription(question.message)
+        layout = column(self)  # before its content, which then asks it for another height
         content, area = QWidget(), FittedScroll(self.accessibleName(), WIDTH)
         self._body = column(content, margins=(24, 16, 24, 20), spacing=16)
         self._add_content()
         self._body.addStretch(1)
         area.setWidget(content)
-        fill(column(self), self._head(), divider(), (area, 1), divider(), self._foot())
+        fill(layout, self._head(), divider(), (area, 1), divider(), self._foot())
         add_accept_keys(self, self._on_accept)
 
     def showEvent(self, event: QShowEvent) -> None:
