@@ -24,9 +24,8 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
 from tooltray.ui.activity.activity_list import FAILED
-from tooltray.ui.activity.activity_page import FIGURES
+from tooltray.ui.activity.activity_page import FIGURES, CallsTab
 from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TOOK, TOOL, TOUCHED
-from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.kit.destinations import Activity, CallsWhere, Destination, OpenEntry, ServerLog, TryTool
 from tooltray.ui.kit.recording import FOREVER

@@ -8,7 +8,7 @@ from tests.fakes.journal_in_memory import entry
 
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, ActivityTimes, CallNow
 from tooltray.ui.activity import activity_words as words
-from tooltray.ui.activity.filter_bar import with_value, without
+from tooltray.ui.activity.activity_list import with_value, without
 
 pytestmark = pytest.mark.usefixtures("app")
 NOON = datetime(2026, 11, 25, 12, 0, 0)

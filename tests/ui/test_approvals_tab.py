@@ -27,8 +27,7 @@ from tooltray.foundation.snapshots.approvals import (
     ToolChange,
     TrustRequest,
 )
-from tooltray.ui.activity.approvals_tab import ApprovalsTab
-from tooltray.ui.activity.history_section import about_words, answer_words, facts, way_words
+from tooltray.ui.activity.approvals_tab import ApprovalsTab, about_words, answer_words, facts, way_words
 from tooltray.ui.activity.waiting_section import ToolChangeSheet
 from tooltray.ui.approval.call_view import CallSheet
 from tooltray.ui.kit.destinations import Activity, Destination, OpenServer

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from tooltray.ui.activity.histogram import Bar, Histogram
+from tooltray.ui.activity.glance import Bar, Histogram
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.charts import Stage, Waterfall
 from tooltray.ui.widgets.line_chart import Line, LineChart, nice_limit

@@ -21,7 +21,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import KeyringAwaited
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.clients.client_files import EditsSheet, diff_lines
-from tooltray.ui.clients.client_rows import ClientRow
+from tooltray.ui.clients.client_table import ClientRow
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
-from tooltray.ui.clients.client_rows import client_rows, find_row
+from tooltray.ui.clients.client_table import client_rows, find_row
 
 EVERYONE = ClientModeSnapshot("", "", "", "everything", "")
 CLAUDE = ClientModeSnapshot("claude-ai", "Claude Desktop", "", "everything", "")

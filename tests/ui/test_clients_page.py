@@ -18,8 +18,7 @@ from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_pane import ClientPane
-from tooltray.ui.clients.client_rows import OtherClients
-from tooltray.ui.clients.client_table import BUTTON, CONTEXT, NAME, NARROW, NEW, PROFILE, STATE, WIDTHS, ClientDelegate
+from tooltray.ui.clients.client_table import BUTTON, CONTEXT, NAME, NARROW, NEW, PROFILE, STATE, WIDTHS, ClientDelegate, OtherClients
 from tooltray.ui.clients.clients_page import ClientsPage, ImportBanner
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.kit.destinations import Clients, OpenClient, Profiles

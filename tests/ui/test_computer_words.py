@@ -9,7 +9,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import SessionSnapshot
 from tooltray.ui.clients import client_words as said
-from tooltray.ui.clients.client_rows import ClientRow
+from tooltray.ui.clients.client_table import ClientRow
 from tooltray.ui.kit.scan_words import scan_text, scan_title
 
 CLAUDE, CURSOR, CODEX, GEMINI, ZED, STUDIO, WARP, _ = SCAN.clients

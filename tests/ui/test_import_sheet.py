@@ -19,7 +19,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ImportProgressed, KeyringAwaited
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ImportedServer, ImportPlan, ImportSource
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
-from tooltray.ui.clients import import_words as said
+from tooltray.ui.clients import import_tables as said
 from tooltray.ui.clients.client_files import EditsSheet
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.theme import Theme

@@ -20,8 +20,7 @@ from tooltray.ui.kit.destinations import ServerLog, TooltrayLog
 from tooltray.ui.logs import log_model
 from tooltray.ui.logs.log_list import MOST_WRAPPED, columns_of, laid_out, wrapped
 from tooltray.ui.logs.log_model import copied_text, shown_text
-from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.logs.log_view import LogView
+from tooltray.ui.logs.log_view import LogSheet, LogView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 

@@ -23,7 +23,7 @@ from tooltray.ui.kit.destinations import Servers
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.kit.secrets_help import SecretsHelp
-from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.logs.log_view import LogSheet
 from tooltray.ui.settings.secret_places import PlaceSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner

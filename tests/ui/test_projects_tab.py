@@ -31,11 +31,9 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
-from tooltray.ui.projects.file_sheet import FileSheet, ReloadSheet
 from tooltray.ui.projects.file_words import FolderRow
-from tooltray.ui.projects.folder_sheet import FolderSheet
-from tooltray.ui.projects.projects_tab import MOST_FILES, ProjectsTab
-from tooltray.ui.projects.trust_sheet import TrustSheet
+from tooltray.ui.projects.projects_tab import MOST_FILES, FileSheet, ProjectsTab, ReloadSheet
+from tooltray.ui.projects.trust_sheet import FolderSheet, TrustSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast
 

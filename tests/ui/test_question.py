@@ -20,7 +20,7 @@ from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.addresses import host_of
 from tooltray.ui.approval.question import QuestionPanel, schema_of
-from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.logs.log_view import LogSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice, Option

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tests.fakes.journal_in_memory import entry
 
 from tooltray.foundation.snapshots.activity import ActivityRow
-from tooltray.ui.activity.row_pages import MOST_INSIDE, MOST_KEPT, PAGE, Growth, RowPages
+from tooltray.ui.activity.activity_model import MOST_INSIDE, MOST_KEPT, PAGE, Growth, RowPages
 
 
 def rows(*ids: int) -> list[ActivityRow]:

@@ -15,7 +15,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.questions import SignInSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.logs.log_view import LogSheet
 from tooltray.ui.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge

@@ -18,8 +18,7 @@ from tests.ui.seen import control
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
-from tooltray.ui.clients.client_rows import OtherClients
-from tooltray.ui.clients.client_table import NEW
+from tooltray.ui.clients.client_table import NEW, OtherClients
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenClient, Profiles
 from tooltray.ui.theme import Theme

@@ -11,8 +11,7 @@ from tooltray.foundation.snapshots.activity import LogLine, LogPage
 from tooltray.servers.logs.log_lines import level_behind
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import TooltrayLog
-from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.logs.log_view import LogView
+from tooltray.ui.logs.log_view import LogSheet, LogView
 from tooltray.ui.theme import Theme
 
 BEGAN = 1_795_600_000.0

@@ -12,25 +12,8 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
 from tooltray.foundation.snapshots.activity import ActivityRow
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
-from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity
-from tooltray.ui.activity.activity_words import (
-    ICONS,
-    LONGEST,
-    at,
-    client_of,
-    ended,
-    is_named,
-    is_of_servers,
-    reason,
-    row_outcome,
-    row_servers,
-    row_subject,
-    row_target,
-    row_time,
-    spoken,
-    took,
-)
-from tooltray.ui.activity.row_pages import ShownRow
+from tooltray.ui.activity import activity_words as said
+from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity, ShownRow
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
@@ -47,7 +30,7 @@ EXTRAS = ((SERVER, 740), (TOOK, 740), (TOUCHED, 600), (CLIENT, 520))
 NARROW = 440  # px: of a pane; there the columns of time and outcome give way
 WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
 WIDEST_TOOL, SHARE_OF_TOOL = 320, 0.55  # px of the column of tools at most; and its part of what it shares with what was touched
-MUTED = frozenset(ICONS.values()) - {""}
+MUTED = frozenset(said.ICONS.values()) - {""}
 """Icons of what is no call."""
 INDENT = 20  # px of the entries of a group
 MARK, GAP = 14, 6  # px of a shape before the name, and behind it
@@ -70,30 +53,30 @@ class ToolCell(msgspec.Struct, frozen=True):
 
 def _columns() -> list[Column]:
     def time(row: ActivityRow) -> str:
-        return at(ended(row.entry), datetime.now())
+        return said.at(said.ended(row.entry), datetime.now())
 
     def why(row: ActivityRow) -> str:
-        return reason(row.entry) or row_outcome(row).word
+        return said.reason(row.entry) or said.row_outcome(row).word
 
     def duration(row: ActivityRow) -> str:
-        return "" if is_of_servers(row) or not row.entry.duration_s else took(row.entry.duration_s)
+        return "" if said.is_of_servers(row) or not row.entry.duration_s else said.took(row.entry.duration_s)
 
     def tool(shown: ShownRow) -> ToolCell | None:
         if shown.row is None:
             return None
         row, entry = shown.row, shown.row.entry
-        icon = ICONS.get(entry.kind, "") if row.count < 2 else "chevron-down" if shown.is_open else "chevron-right"
-        count = 1 if is_of_servers(row) else row.count
-        return ToolCell(row_subject(row), is_named(entry), icon, count, shown.is_inside)
+        icon = said.ICONS.get(entry.kind, "") if row.count < 2 else "chevron-down" if shown.is_open else "chevron-right"
+        count = 1 if said.is_of_servers(row) else row.count
+        return ToolCell(said.row_subject(row), said.is_named(entry), icon, count, shown.is_inside)
 
     return [
-        Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(row_time)),
-        Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken), has_shapes=True),
-        Column(tr("Target"), _of(row_target), Kind.QUIET, 0, _tip(row_target)),
-        Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 118),
-        Column(tr("Server"), _of(row_servers), Kind.QUIET, 108, _tip(row_servers)),
+        Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(said.row_time)),
+        Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(said.spoken), has_shapes=True),
+        Column(tr("Target"), _of(said.row_target), Kind.QUIET, 0, _tip(said.row_target)),
+        Column(tr("Client"), _of(lambda row: said.client_words(row.entry.client)), Kind.TEXT, 118),
+        Column(tr("Server"), _of(said.row_servers), Kind.QUIET, 108, _tip(said.row_servers)),
         Column(tr("Duration"), _of(duration), Kind.NUMBER, 80),
-        Column(tr("Outcome"), _of(row_outcome), Kind.STATE, WIDTHS[1], _tip(why)),
+        Column(tr("Outcome"), _of(said.row_outcome), Kind.STATE, WIDTHS[1], _tip(why)),
     ]
 
 
@@ -169,7 +152,7 @@ class ActivityDelegate(CellDelegate):
         painter.setPen(self._color(color))
         is_short = len(text) * px(WIDEST) < cell.width()
         mode = elide_mode(text, style)
-        part = text[-LONGEST:] if mode is Qt.TextElideMode.ElideLeft else text[:LONGEST]
+        part = text[-said.LONGEST :] if mode is Qt.TextElideMode.ElideLeft else text[: said.LONGEST]
         metrics = self._theme.metrics(style, tabular=is_tabular)
         draw_on_line(painter, cell, text if is_short else metrics.elidedText(part, mode, int(cell.width()) + 1), metrics, right=right)
 

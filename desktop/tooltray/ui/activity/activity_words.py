@@ -64,12 +64,8 @@ def whole_time(seconds: float) -> str:
     return f"{QLocale().toString(QDate(then.year, then.month, then.day), QLocale.FormatType.ShortFormat)} {then:%H:%M:%S}"
 
 
-def client_of(entry: ActivityEntry) -> str:
-    """Returns who acted: an AI client, or the user."""
-    return client_words(entry.client)
-
-
 def client_words(client: str) -> str:
+    """Returns who acted: an AI client, or the user."""
     return tr("You") if client == PERSON else one_line(shown_client(client), LONGEST) or "–"
 
 
@@ -284,7 +280,7 @@ def _answered_by(entry: ActivityEntry) -> str:
         case "person":
             return tr("You answered in Tooltray.")
         case "client":
-            return tr("It was answered in {client}.", client=client_of(entry))
+            return tr("It was answered in {client}.", client=client_words(entry.client))
         case program:
             return tr("The program {name} answered.", name=one_line(program, LONGEST))
 
@@ -296,7 +292,7 @@ def _cause(entry: ActivityEntry) -> str:
         case "person":
             return tr("You started it.") if is_start else tr("You stopped it.")
         case "client":
-            client = client_of(entry)
+            client = client_words(entry.client)
             return tr("{client} needed it.", client=client) if is_start else tr("{client} needs it no more.", client=client)
         case "idle":
             return tr("It was idle.")

@@ -1,32 +1,25 @@
-"""One entry of the journal in full: who did what and when, where its time went, its arguments and its result. Draws one frozen snapshot,
-and names what is not known."""
+"""One entry of the journal in full: who did what and when, where its time went, its arguments and its result, or why these were not
+recorded. Draws one frozen snapshot, and names what is not known."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from datetime import datetime
 
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.activity import OF_SERVERS, ActivityDetails, ActivityEntry
-from tooltray.ui.activity.activity_words import (
-    allowed_by,
-    client_of,
-    ended,
-    outcome_look,
-    reason,
-    stages,
-    subject,
-    took,
-    whole_time,
-)
-from tooltray.ui.activity.recording import KeepContents, was_shown
+from tooltray.ui.activity import activity_words as said
 from tooltray.ui.client_names import PERSON
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import OpenServer, ServerLog, TryTool
+from tooltray.ui.kit.destinations import Destination, OpenServer, ServerLog, TryTool
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
+from tooltray.ui.problem_words import whole
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.server_text import broken, one_line, seen
 from tooltray.ui.widgets.button import Button, IconButton
@@ -35,7 +28,7 @@ from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.split_view import MARGIN, PANE, DetailsPane
-from tooltray.ui.widgets.surface import Surface, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.zoom import px
 
 FACT_WIDTH = 84  # px of the names
@@ -46,6 +39,9 @@ LONGEST_TITLE = 80  # characters; the whole name stands below it
 LONGEST_NAME, LONGEST_REASON, LONGEST_TARGET = 300, 2_000, 4_096  # characters
 SEEN_S = 1.0  # between beginning and end: less is not seen in times without fractions
 CHANGE_WIDTH = PANE - 2 * MARGIN  # px
+RECORDED_S = 3600.0  # an hour: time to repeat a call and a few others
+OF_USER = ("person", "edited")
+"""Values of `allowed_by` of calls that the user was asked about."""
 
 
 class EntryDetails(DetailsPane):
@@ -60,13 +56,13 @@ class EntryDetails(DetailsPane):
         self, context: PageContext, details: ActivityDetails, show_only: Callable[[str, str], None], recorded_until: float
     ) -> None:
         entry = details.entry
-        super().__init__(context.theme, one_line(subject(entry), LONGEST_TITLE))
+        super().__init__(context.theme, one_line(said.subject(entry), LONGEST_TITLE))
         self._context, self.shown, self._entry, self._show_only = context, details, entry, show_only
         self._recorded_until = recorded_until
         self._add_head()
         self._add_facts()
-        if said := reason(entry):
-            self.add_section(tr("Why"), self._reason(said))
+        if why := said.reason(entry):
+            self.add_section(tr("Why"), self._reason(why))
         if entry.kind == "call":
             self.add_section(tr("Where the time went"), self._waterfall())
             self._add_contents()
@@ -74,25 +70,20 @@ class EntryDetails(DetailsPane):
         self.body.addStretch(1)
 
     def _add_head(self) -> None:
-        look = outcome_look(self._entry)
-        line = row(spacing=10)
-        if look.icon:
-            line.addWidget(StateBadge(self._theme, look))
-        else:
-            line.addWidget(Label(self._theme, look.word, "caption_strong", "secondary"))
-        line.addStretch(1)
-        self.body.addLayout(line)
+        look, theme = said.outcome_look(self._entry), self._theme
+        badge = StateBadge(theme, look) if look.icon else Label(theme, look.word, "caption_strong", "secondary")
+        self.body.addLayout(fill(row(spacing=10), badge, 1))
         self.body.addSpacing(px(6))
 
     def _add_facts(self) -> None:
         entry = self._entry
-        if is_long := ended(entry) - entry.at >= SEEN_S:
-            self._fact(tr("Began"), Label(self._theme, whole_time(entry.at), tabular=True))
-        self._fact(tr("Ended") if is_long else tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
+        if is_long := said.ended(entry) - entry.at >= SEEN_S:
+            self._fact(tr("Began"), Label(self._theme, said.whole_time(entry.at), tabular=True))
+        self._fact(tr("Ended") if is_long else tr("Time"), Label(self._theme, said.whole_time(said.ended(entry)), tabular=True))
         if entry.touched and entry.kind not in OF_SERVERS:
             self._fact(tr("Target"), CodeLabel(self._theme, one_line(entry.touched, LONGEST_TARGET)), "text", entry.touched)
         if entry.client:
-            self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
+            self._fact(tr("Client"), self._name(said.client_words(entry.client)), "clients", entry.client)
         if entry.server:
             self._fact(tr("Server"), self._name(entry.server), "servers", entry.server)
         if entry.tool:
@@ -103,19 +94,18 @@ class EntryDetails(DetailsPane):
         if entry.session and entry.client != PERSON:
             self._fact(tr("Session"), self._name(entry.session), "sessions", entry.session)
         if entry.kind == "call" and self.shown.allowed_by:
-            self._fact(tr("Allowed by"), Label(self._theme, allowed_by(self.shown), wrap=True))
-        if self.shown.trace_id:
-            self._add_trace(self.shown.trace_id)
+            self._fact(tr("Allowed by"), Label(self._theme, said.allowed_by(self.shown), wrap=True))
+        if trace := self.shown.trace_id:  # finds the call in a tracing system
+            self._fact(
+                tr("Trace"), self._name(trace), button=self._copy_button(tr("Copy the trace ID"), trace, tr("The trace ID is copied"))
+            )
         if entry.duration_s:
-            self._fact(tr("Duration"), Label(self._theme, took(entry.duration_s), tabular=True))
+            self._fact(tr("Duration"), Label(self._theme, said.took(entry.duration_s), tabular=True))
         if entry.kind == "call":
             self._fact(tr("Sizes"), Label(self._theme, sizes(entry), wrap=True, tabular=True))
 
-    def _add_trace(self, id: str) -> None:
-        """Adds the trace ID, which finds the call in a tracing system, with a button that copies it."""
-        copy = IconButton(self._theme, "copy", tr("Copy the trace ID"), small=True)
-        copy.clicked.connect(partial(self._on_copy, id, tr("The trace ID is copied")))
-        self._fact(tr("Trace"), self._name(id), button=copy)
+    def _copy_button(self, name: str, text: str, toast: str) -> IconButton:
+        return IconButton(self._theme, "copy", name, small=True, on_click=lambda: self._context.copy(text, toast))
 
     def _fact(self, name: str, value: QWidget, field: str = "", wanted: str = "", *, button: QWidget | None = None) -> None:
         """Adds a line to the facts; with a field, a button filters the list by this value.
@@ -130,9 +120,8 @@ class EntryDetails(DetailsPane):
         line.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter if field else Qt.AlignmentFlag.AlignTop)
         line.addWidget(value, 1)
         if field and wanted:
-            only = IconButton(self._theme, "search", tr("Only {name}", name=one_line(wanted, LONGEST_NAME)), small=True)
-            only.clicked.connect(lambda: self._show_only(field, wanted))
-            line.addWidget(only)
+            only = tr("Only {name}", name=one_line(wanted, LONGEST_NAME))
+            line.addWidget(IconButton(self._theme, "search", only, small=True, on_click=lambda: self._show_only(field, wanted)))
         if button is not None:
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self.body.addLayout(line)
@@ -142,24 +131,19 @@ class EntryDetails(DetailsPane):
         label.set_text(one_line(text, LONGEST_NAME))
         return label
 
-    def _reason(self, said: str) -> QWidget:
-        look = outcome_look(self._entry)
+    def _reason(self, text: str) -> QWidget:
+        look = said.outcome_look(self._entry)
         box = Surface(self._theme, f"{look.tone}.subtle", None, "m")
-        line = row(box, margins=(12, 8, 6, 8), spacing=6)
-        words = Label(self._theme, breakable(said[:LONGEST_REASON]), "body", "primary", wrap=True)
-        words.setAccessibleName(said)
-        line.addWidget(words, 1)
-        copy = IconButton(self._theme, "copy", tr("Copy the reason"), small=True)
-        copy.clicked.connect(partial(self._on_copy, said, tr("The reason is copied")))
-        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
+        words = Label(self._theme, breakable(text[:LONGEST_REASON]), "body", "primary", wrap=True)
+        words.setAccessibleName(text)
+        copy = self._copy_button(tr("Copy the reason"), text, tr("The reason is copied"))
+        fill(row(box, margins=(12, 8, 6, 8), spacing=6), (words, 1)).addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
         return box
 
     def _waterfall(self) -> QWidget:
-        found = stages(self.shown)
+        found = said.stages(self.shown)
         longest = max((seconds for _, seconds in found if seconds is not None), default=0.0)
-        shown = [
-            Stage(name, seconds, _spent(seconds), seconds == longest and seconds is not None and seconds > 0) for name, seconds in found
-        ]
+        shown = [Stage(name, seconds, _spent(seconds), seconds == longest > 0) for name, seconds in found]
         return Waterfall(self._theme, tr("Where the time went"), shown)
 
     def _add_contents(self) -> None:
@@ -195,50 +179,25 @@ class EntryDetails(DetailsPane):
     def _add_actions(self) -> None:
         entry = self._entry
         self.body.addSpacing(px(14))
-        lines = [row(spacing=8), row(spacing=8)]
+        arguments = self.shown.arguments if not self.shown.is_cut and _read(self.shown.arguments) is not None else ""
+        first: list[QWidget] = []
+        second: list[QWidget] = []
         if entry.kind == "call" and entry.published:
-            words, icon = (tr("Repeat…"), "refresh") if self._arguments() else (tr("Try this tool"), "tools")
-            repeat = Button(self._theme, words, icon=icon)
-            repeat.clicked.connect(self._on_repeat)
-            lines[0].addWidget(repeat)
+            words, icon = (tr("Repeat…"), "refresh") if arguments else (tr("Try this tool"), "tools")
+            first.append(self._link(words, icon, TryTool(entry.published, arguments)))
         if entry.server:
-            log = Button(self._theme, tr("Show log"), icon="log")
-            log.clicked.connect(self._on_log)
-            lines[0].addWidget(log)
-        if command := self._command():
-            copy = Button(self._theme, tr("Copy as a command"), icon="copy")
-            copy.setToolTip(tr("The line that makes the same call from a terminal"))
-            copy.clicked.connect(partial(self._on_copy, command, tr("The command is copied")))
-            lines[1].addWidget(copy)
+            first.append(self._link(tr("Show log"), "log", ServerLog(entry.server)))
+        if arguments and entry.published:
+            command, toast = joined(["tooltray", "tools", "call", entry.published, arguments]), tr("The command is copied")
+            words = tr("Copy as a command")
+            second.append(Button(self._theme, words, icon="copy", on_click=lambda: self._context.copy(command, toast)))
+            second[0].setToolTip(tr("The line that makes the same call from a terminal"))
         if entry.kind in OF_SERVERS:
-            server = Button(self._theme, tr("Open the server"), icon="server")
-            server.clicked.connect(self._on_server)
-            lines[1].addWidget(server)
-        for line in lines:
-            line.addStretch(1)
-            self.body.addLayout(line)
+            second.append(self._link(tr("Open the server"), "server", OpenServer(entry.server)))
+        fill(self.body, fill(row(spacing=8), *first, 1), fill(row(spacing=8), *second, 1))
 
-    def _arguments(self) -> str:
-        """Returns the arguments of the call if they were recorded in full, else an empty text."""
-        return self.shown.arguments if not self.shown.is_cut and _read(self.shown.arguments) is not None else ""
-
-    def _command(self) -> str:
-        arguments = self._arguments()
-        if not arguments or not self._entry.published:
-            return ""
-        return joined(["tooltray", "tools", "call", self._entry.published, arguments])
-
-    def _on_repeat(self) -> None:
-        self._context.go(TryTool(self._entry.published, self._arguments()))
-
-    def _on_log(self) -> None:
-        self._context.go(ServerLog(self._entry.server))
-
-    def _on_server(self) -> None:
-        self._context.go(OpenServer(self._entry.server))
-
-    def _on_copy(self, text: str, what: str, *_: object) -> None:
-        self._context.copy(text, what)
+    def _link(self, text: str, icon: str, to: Destination) -> Button:
+        return Button(self._theme, text, icon=icon, on_click=lambda: self._context.go(to))
 
 
 def sizes(entry: ActivityEntry) -> str:
@@ -254,7 +213,7 @@ def _size(count: int) -> str:
 
 
 def _spent(seconds: float | None) -> str:
-    return took(seconds) if seconds is not None else tr("not measured")
+    return said.took(seconds) if seconds is not None else tr("not measured")
 
 
 def _read(text: str) -> Mapping[str, object] | None:
@@ -269,3 +228,55 @@ def _read(text: str) -> Mapping[str, object] | None:
 def _indented(text: str) -> str:
     found = _read(text)
     return json.dumps(found, indent=2, ensure_ascii=False) if found is not None else text
+
+
+class KeepContents(QWidget, View):
+    """The reason why an entry has no arguments and no result, and the button that records these for later calls for a while.
+
+    Args:
+        recorded_until: see the function of this name; while calls are recorded, the button is hidden.
+    """
+
+    def __init__(self, context: PageContext, details: ActivityDetails, recorded_until: float) -> None:
+        super().__init__()
+        self.context = context
+        self._words = Label(context.theme, _missing(details, is_on=bool(recorded_until)), "body", "secondary", wrap=True)
+        self._keep = Button(context.theme, tr("Record for 1 hour"), small=True, on_click=self._on_keep)
+        self._keep.setToolTip(tr("Known secrets are left out. Calls that were made before stay as they are."))
+        fill(column(self, spacing=8), self._words, fill(row(), self._keep, 1))
+        self._keep.setVisible(not recorded_until)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why contents cannot be recorded; None: they are recorded now."""
+        if problem is None:
+            self._words.setText(tr("The next hour is being recorded. Repeat the call to see them."))
+            self._keep.hide()
+            return
+        self._words.setText(whole(problem))
+        self._keep.setEnabled(True)
+
+    def _on_keep(self) -> None:
+        self._keep.setEnabled(False)
+        until = time.time() + RECORDED_S
+        toast = tr("Arguments and results are recorded until {time}", time=f"{datetime.fromtimestamp(until):%H:%M}")
+        self.run(self.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}}), toast=toast)
+
+
+def was_shown(details: ActivityDetails) -> bool:
+    """Returns whether the user was asked about a call, and saw then what it would change."""
+    return details.allowed_by in OF_USER or (details.entry.outcome == "refused" and details.times.person_s is not None)
+
+
+def _missing(details: ActivityDetails, *, is_on: bool) -> str:
+    """Returns why an entry has no arguments and no result."""
+    if details.entry.has_contents:
+        return tr("They were kept, and were removed after some days.")
+    if is_on:
+        return tr("Not recorded. This call was made before recording began.")
+    if details.diff:
+        if was_shown(details):
+            return tr("Not recorded, but for the change that you were shown, which is kept until Tooltray ends.")
+        return tr("Not recorded, but for the change to the file, which is kept until Tooltray ends.")
+    if was_shown(details):
+        return tr("Not recorded, nor is the change that you were shown. Tooltray saves only one line for each call.")
+    return tr("Not recorded. Tooltray saves only one line for each call.")

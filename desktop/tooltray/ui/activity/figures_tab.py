@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
+from tooltray.ui.activity.activity_list import JournalNotice
 from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical
-from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import CoalescedRead
@@ -29,7 +29,7 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.line_chart import Line, LineChart
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -105,62 +105,47 @@ def _tokens_each(each: ActivityFigures) -> str:
     return number(each.tokens / each.calls) if each.calls else "–"
 
 
+def _point_words(each: ActivityPoint, now: datetime) -> str:
+    at, p50, p95, calls = moment(each.at, now), milliseconds(each.p50_ms), milliseconds(each.p95_ms), number(each.calls)
+    return tr("{time}: typical {typical}, slowest 5 % over {slow}, {calls} calls", time=at, typical=p50, slow=p95, calls=calls)
+
+
 class FiguresTab(Page):
     """A tab with statistics."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
-        theme = self._theme = context.theme
+        theme, content = context.theme, QWidget()
         self._chosen = ""  # whose chart is shown
         self._by = FilterTabs(theme, [tr("Servers"), tr("Clients"), tr("Tools")], name=tr("Figures of"), have_counts=False)
         self._by.chosen.connect(self._on_by)
         self._span = FilterTabs(theme, [tr("24 hours"), tr("7 days"), tr("30 days")], name=tr("How far back"), have_counts=False)
-        self._span.chosen.connect(self._on_span)
         self.table = FiguresTable(theme)
-        self.table.row_chosen.connect(self._on_row)
+        self.table.row_chosen.connect(lambda each: self._choose(each.name))
         self.table.selectionModel().currentChanged.connect(self._on_current)
         self._notice = JournalNotice(theme)
-        self._nothing = Label(theme, "", "body", "muted")
-        content = QWidget()
-        layout = column(content)
-        head = row(margins=(24, 16, 24, 12), spacing=8)
-        head.addWidget(self._by)
-        head.addStretch(1)
-        head.addWidget(self._span)
-        layout.addLayout(head)
-        layout.addWidget(self._build_chart())
-        layout.addWidget(self.table, 1)
-        outer = column(self)
-        outer.addWidget(NoticesAbove(self._notice, content), 1)
-        self._figures = CoalescedRead(
-            self._read_figures, tasks=context.tasks, name="figures", show=partial(self._notice.show_problem, "figures")
-        )
-        self._series = CoalescedRead(
-            self._read_series, tasks=context.tasks, name="chart of figures", show=partial(self._notice.show_problem, "chart")
-        )
+        head = fill(row(margins=(24, 16, 24, 12), spacing=8), self._by, 1, self._span)
+        fill(column(content), head, self._build_chart(theme), (self.table, 1))
+        fill(column(self), (NoticesAbove(self._notice, content), 1))
+        tasks, show = context.tasks, self._notice.show_problem
+        self._figures = CoalescedRead(self._read_figures, tasks=tasks, name="figures", show=partial(show, "figures"))
+        self._series = CoalescedRead(self._read_series, tasks=tasks, name="chart of figures", show=partial(show, "chart"))
         self.look_requested.connect(self._figures.ask)
+        self._span.chosen.connect(lambda _: self._figures.ask())
         self._timer = QTimer(self, singleShot=True, interval=LOOK_EVERY_MS)
         self._timer.timeout.connect(self.look_again)
         context.hub.on_any((ActivityWritten,), self._on_written, self)
         self.enable(False)
 
-    def _build_chart(self) -> QWidget:
-        theme = self._theme
-        outer = QWidget()
-        box = Surface(theme)
-        column(outer, margins=(24, 0, 24, 12)).addWidget(box)
-        layout = column(box, margins=(18, 12, 14, 6), spacing=6)
-        head = row(spacing=16)
+    def _build_chart(self, theme: Theme) -> QWidget:
+        outer, box = QWidget(), Surface(theme)
         self._name = ElidedLabel(theme, "", "strong")
-        head.addWidget(self._name, 1)
-        for word, tone in ((typical(), "chart.p50"), (slowest(), "chart.p95")):
-            head.addWidget(Legend(theme, word, tone))
-        self._show = Button(theme, tr("Show these calls"), "link", small=True)
-        self._show.clicked.connect(self._on_show)
-        head.addWidget(self._show)
-        layout.addLayout(head)
+        legends = Legend(theme, typical(), "chart.p50"), Legend(theme, slowest(), "chart.p95")
+        self._show = Button(theme, tr("Show these calls"), "link", small=True, on_click=self._on_show)
         self.chart = LineChart(theme, tr("How long calls took"), tr("No calls in this time."), _label)
-        layout.addWidget(self.chart)
+        head = fill(row(spacing=16), (self._name, 1), *legends, self._show)
+        fill(column(box, margins=(18, 12, 14, 6), spacing=6), head, self.chart)
+        fill(column(outer, margins=(24, 0, 24, 12)), box)
         return outer
 
     @property
@@ -184,14 +169,10 @@ class FiguresTab(Page):
         filter = self._filter()
         if not self._chosen:
             return filter
+        if self.by == "client":
+            return replace(filter, clients=(self._chosen,))
         server, _, tool = self._chosen.partition("/")
-        match self.by:
-            case "server":
-                return replace(filter, servers=(self._chosen,))
-            case "client":
-                return replace(filter, clients=(self._chosen,))
-            case _:
-                return replace(filter, servers=(server,), tools=(tool,))
+        return replace(filter, servers=(server,), tools=(tool,)) if self.by == "tool" else replace(filter, servers=(self._chosen,))
 
     async def _read_figures(self) -> None:
         by = self.by
@@ -216,17 +197,7 @@ class FiguresTab(Page):
         now = datetime.now()
         is_day = SPANS[self._span.current] == DAY_S
         times = [f"{datetime.fromtimestamp(point.at):%H:%M}" if is_day else moment(point.at, now) for point in points]
-        words = [
-            tr(
-                "{time}: typical {typical}, slowest 5 % over {slow}, {calls} calls",
-                time=moment(each.at, now),
-                typical=p50,
-                slow=p95,
-                calls=number(each.calls),
-            )
-            for each in points
-            for p50, p95 in [(milliseconds(each.p50_ms), milliseconds(each.p95_ms))]
-        ]
+        words = [_point_words(point, now) for point in points]
         lines = [
             Line(slowest(), tuple(point.p95_ms for point in points), "chart.p95"),
             Line(typical(), tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
@@ -240,12 +211,6 @@ class FiguresTab(Page):
     def _on_by(self, _index: int) -> None:
         self._chosen = ""
         self._figures.ask()
-
-    def _on_span(self, _index: int) -> None:
-        self._figures.ask()
-
-    def _on_row(self, each: ActivityFigures) -> None:
-        self._choose(each.name)
 
     def _on_current(self, *_: object) -> None:
         index = self.table.currentIndex()
@@ -266,8 +231,6 @@ class Legend(QWidget):
 
     def __init__(self, theme: Theme, word: str, tone: str) -> None:
         super().__init__()
-        line = row(self, spacing=6)
         mark = Surface(theme, tone, None, "s")
         mark.setFixedSize(px(14), px(3))
-        line.addWidget(mark)
-        line.addWidget(Label(theme, word, "caption", "secondary"))
+        fill(row(self, spacing=6), mark, Label(theme, word, "caption", "secondary"))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
+from operator import attrgetter
 
 from msgspec.structs import replace
 from PySide6.QtCore import QTimer
@@ -28,7 +29,7 @@ from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 TICK_MS = 1000
@@ -46,17 +47,11 @@ class WaitingRow(QWidget):
 
     def __init__(self, theme: Theme, icon: str, title: str, text: str, look: str) -> None:
         super().__init__()
-        self._theme, self._title = theme, title
-        outer = column(self)
-        self.edge = divider()
-        outer.addWidget(self.edge)
-        self.line = row(margins=(0, 8, 0, 8), spacing=10)
-        self.line.addWidget(Icon(theme, icon, 16, "warning.text", "warning.subtle"))
-        words = column(spacing=1)
-        words.addWidget(ElidedLabel(theme, title, "label"))
-        words.addWidget(ElidedLabel(theme, text, "caption", "secondary"))
-        self.line.addLayout(words, 1)
-        outer.addLayout(self.line)
+        self._theme, self._title, self.edge = theme, title, divider()
+        words = fill(column(spacing=1), ElidedLabel(theme, title, "label"), ElidedLabel(theme, text, "caption", "secondary"))
+        sign = Icon(theme, icon, 16, "warning.text", "warning.subtle")
+        self.line = fill(row(margins=(0, 8, 0, 8), spacing=10), sign, (words, 1))
+        fill(column(self), self.edge, self.line)
         self.look = self.add_button(look)
 
     def add_button(self, text: str) -> Button:
@@ -87,8 +82,8 @@ class WaitingCall(WaitingRow):
 
     def set_busy(self, is_busy: bool) -> None:
         """Disables the answers while one is being sent, and enables them again if it was not accepted."""
-        self.refuse.setEnabled(not is_busy)
-        self.allow.setEnabled(not is_busy)
+        for button in (self.refuse, self.allow):
+            button.setEnabled(not is_busy)
 
     def tick(self) -> None:
         """Shows how much time is left."""
@@ -100,14 +95,18 @@ class WaitingSection(Section):
 
     Args:
         changed: called when something else waits than before.
+
+    Attributes:
+        calls: those that wait.
+        changes: the changed tools and skills that wait for a review.
     """
 
     def __init__(self, context: PageContext, changed: Callable[[], None], *, guard_ms: int = GUARD_MS) -> None:
         super().__init__(context, tr("Waiting for you"))
         self._changed, self.guard_ms = changed, guard_ms
-        self._calls: Sequence[ApprovalSnapshot] = ()
+        self.calls: Sequence[ApprovalSnapshot] = ()
         self._requests: Sequence[TrustRequest] = ()
-        self._changes: Sequence[ToolChange] = ()
+        self.changes: Sequence[ToolChange] = ()
         self._rows: list[tuple[object, WaitingRow]] = []
         self._box = Surface(self._theme, "warning.subtle", None, "m")
         self._lines = column(self._box, margins=(14, 2, 14, 2))
@@ -115,16 +114,6 @@ class WaitingSection(Section):
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._tick)
         self.hide()
-
-    @property
-    def calls(self) -> Sequence[ApprovalSnapshot]:
-        """The waiting calls."""
-        return self._calls
-
-    @property
-    def changes(self) -> Sequence[ToolChange]:
-        """The changed tools and skills that wait for a review."""
-        return self._changes
 
     @property
     def count(self) -> int:
@@ -144,12 +133,12 @@ class WaitingSection(Section):
 
     async def read_changes(self) -> None:
         """Reads the changed tools, and shows them."""
-        self._changes = await self.hub.approvals.get_tool_changes()
+        self.changes = await self.hub.approvals.get_tool_changes()
         self._draw()
 
     def clear(self) -> None:
         """Shows nothing, since the hub has gone with what waited."""
-        self._requests, self._changes = (), ()
+        self._requests, self.changes = (), ()
         self.show_calls(())
 
     def show_problem(self, problem: Problem | None) -> None:
@@ -166,7 +155,7 @@ class WaitingSection(Section):
 
     def show_calls(self, calls: Sequence[ApprovalSnapshot]) -> None:
         """Shows the calls that wait; closes the sheet of another one."""
-        self._calls = calls
+        self.calls = calls
         self._draw()
         sheet = self.context.sheets.sheet
         if sheet is not None and isinstance(sheet.panel, CallSheet):
@@ -177,9 +166,6 @@ class WaitingSection(Section):
         """Opens the sheet that answers a call; an open sheet of any kind stays."""
         self.context.sheets.show(CallSheet(self.context, call, partial(self.answer, call.id)))
 
-    def _open_call(self, id: str) -> None:
-        self.open_call(next(call for call in self._calls if call.id == id))
-
     def open_change(self, change: ToolChange) -> None:
         """Opens the sheet of a tool that has changed; an open sheet of any kind stays."""
         self.context.sheets.show(ToolChangeSheet(self.context, change, self.read_changes))
@@ -189,14 +175,14 @@ class WaitingSection(Section):
         self.run(answer_call(self.hub, call, answer, arguments), then=self.read)
 
     def _draw(self) -> None:
-        requests = [list(some) for _, some in groupby(sorted(self._requests, key=_project), key=_project)]
-        things: list[object] = [*(replace(call, ends_at=0.0) for call in self._calls), *requests, *self._changes]
+        project = attrgetter("project")
+        requests = [list(some) for _, some in groupby(sorted(self._requests, key=project), key=project)]
+        things: list[object] = [*(replace(call, ends_at=0.0) for call in self.calls), *requests, *self.changes]
         if things != [thing for thing, _ in self._rows]:
             leave_focus(self._box)
             kept = [(thing, each) for thing, each in self._rows if thing in things]
-            for _, each in self._rows:
-                self._lines.removeWidget(each)
             for thing, each in self._rows:
+                self._lines.removeWidget(each)
                 if thing not in things:
                     each.hide()
                     each.deleteLater()
@@ -205,8 +191,8 @@ class WaitingSection(Section):
                 each.edge.setVisible(place > 0)
                 self._lines.addWidget(each)
             self.setVisible(bool(self._rows))
-            self._clock.start() if self._calls else self._clock.stop()
-        for call, line in zip(self._calls, self.call_rows, strict=True):
+            self._clock.start() if self.calls else self._clock.stop()
+        for call, line in zip(self.calls, self.call_rows, strict=True):
             line.ends_at = call.ends_at
             line.tick()
         self._changed()
@@ -215,7 +201,7 @@ class WaitingSection(Section):
         theme = self._theme
         if isinstance(thing, ApprovalSnapshot):
             call = WaitingCall(theme, thing, guard_ms=self.guard_ms)
-            call.look.clicked.connect(partial(self._open_call, thing.id))
+            call.look.clicked.connect(lambda: self.open_call(next(each for each in self.calls if each.id == thing.id)))
             call.allow.clicked.connect(partial(self._on_answer, call, thing.id, "once"))
             call.refuse.clicked.connect(partial(self._on_answer, call, thing.id, "refuse"))
             return call
@@ -237,10 +223,6 @@ class WaitingSection(Section):
     def _tick(self) -> None:
         for each in self.call_rows:
             each.tick()
-
-
-def _project(request: TrustRequest) -> str:
-    return request.project
 
 
 def _arguments(call: ApprovalSnapshot) -> str:
@@ -268,9 +250,8 @@ class ToolChangeSheet(SheetView):
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         if change.warnings:
             self.body.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(change.warnings)))
-        self.body.addWidget(
-            DiffView(theme, change.diff, tr("What is different in the tool's definition"), width=px(CHANGE_WIDTH) - 2 * px(MARGIN))
-        )
+        name, width = tr("What is different in the tool's definition"), px(CHANGE_WIDTH) - 2 * px(MARGIN)
+        self.body.addWidget(DiffView(theme, change.diff, name, width=width))
         self.set_first_focus(self.add_button(tr("Not now"), self.close_requested.emit))
         self._accept = self.add_button(tr("Accept the change"), self._on_accept, "primary")
 

@@ -27,7 +27,8 @@ from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.setting_rows import add_lines
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 760
@@ -55,17 +56,14 @@ class EditBlock(Surface):
     def __init__(self, theme: Theme, edit: ClientEdit, name: str, changed: Callable[[], object]) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
         self.edit = edit
-        layout = column(self, margins=(14, 10, 14, 12), spacing=8)
-        head = row(spacing=8)
-        self._tick = Option(theme, edit_word(edit, name), is_round=False)
-        self._tick.setChecked(self.can_be_made and not edit.needs_own_yes)
-        self._tick.setEnabled(self.can_be_made)
-        self._tick.setAccessibleDescription(visible_path(edit.path))
-        self._tick.clicked.connect(changed)
-        head.addWidget(self._tick, 1)
-        if edit.needs_own_yes:
-            head.addWidget(Chip(theme, tr("Under version control"), "warning"))
-        layout.addLayout(head)
+        self.can_be_made = edit.problem is None and bool(edit.diff or edit.command)
+        self.control = Option(theme, edit_word(edit, name), is_round=False)
+        self.control.setChecked(self.can_be_made and not edit.needs_own_yes)
+        self.control.setEnabled(self.can_be_made)
+        self.control.setAccessibleDescription(visible_path(edit.path))
+        self.control.clicked.connect(changed)
+        shared = [Chip(theme, tr("Under version control"), "warning")] if edit.needs_own_yes else []
+        layout = fill(column(self, margins=(14, 10, 14, 12), spacing=8), fill(row(spacing=8), (self.control, 1), *shared))
         if edit.path:
             layout.addWidget(CodeLabel(theme, visible_path(edit.path), "secondary"))
         if edit.problem is not None:
@@ -75,52 +73,29 @@ class EditBlock(Surface):
             text = tr("Others get this file with the repository. It changes only if you tick it.")
             layout.addWidget(Label(theme, text, "caption", "warning", wrap=True))
         if edit.command:
-            layout.addWidget(Label(theme, tr("The client's own command does it:"), "caption", "muted"))
-            layout.addWidget(CodeLabel(theme, " ".join(quoted(word) for word in edit.command)))
+            command = CodeLabel(theme, " ".join(map(quoted, edit.command)))
+            fill(layout, Label(theme, tr("The client's own command does it:"), "caption", "muted"), command)
         if edit.diff:
             layout.addWidget(DiffView(theme, diff_lines(edit.diff), tr("What changes in {file}", file=edit.path), width=px(DIFF_WIDTH)))
         elif not edit.command:
             layout.addWidget(Label(theme, tr("Nothing has to change."), "caption", "muted"))
 
     @property
-    def can_be_made(self) -> bool:
-        return self.edit.problem is None and bool(self.edit.diff or self.edit.command)
-
-    @property
     def is_chosen(self) -> bool:
-        return self._tick.isChecked()
-
-    @property
-    def control(self) -> QWidget:
-        return self._tick
+        return self.control.isChecked()
 
 
-class ChangeRow(QWidget):
-    """The outcome of one change.
+def undo_button(theme: Theme, change: ClientChange, what: str, undo: Callable[[str], object]) -> Button:
+    """Makes the button that undoes a change.
 
     Args:
+        what: was done, in words.
         undo: gets the change's id when the user wants it undone.
     """
-
-    def __init__(self, theme: Theme, change: ClientChange, name: str, undo: Callable[[str], object]) -> None:
-        super().__init__()
-        layout = column(self, margins=(14, 10, 14, 10), spacing=4)
-        head = row(spacing=10)
-        words = change_word(change, name) if change.problem is None else name
-        head.addWidget(Label(theme, words, "strong"), 1)
-        head.addWidget(StateBadge(theme, change_look(change)))
-        if change.undo != "none" and change.problem is None:
-            button = Button(theme, tr("Undo"), small=True)
-            button.setAccessibleName(tr("Undo: {what}", what=words))
-            button.setToolTip(undo_word(change))
-            button.clicked.connect(lambda: undo(change.id))
-            head.addWidget(button)
-        layout.addLayout(head)
-        layout.addWidget(CodeLabel(theme, visible_path(change.path), "secondary"))
-        if change.problem is not None:
-            layout.addWidget(Banner(theme, "error", title(change.problem), sentences(change.problem)))
-        elif note := change_note(change):
-            layout.addWidget(Label(theme, note, "caption", "secondary", wrap=True))
+    button = Button(theme, tr("Undo"), small=True, on_click=lambda: undo(change.id))
+    button.setAccessibleName(tr("Undo: {what}", what=what))
+    button.setToolTip(undo_word(change))
+    return button
 
 
 class EditsSheet(SheetView):
@@ -146,9 +121,8 @@ class EditsSheet(SheetView):
     def _build(self, count: int = 1) -> None:
         """Builds some blocks, and the others after pending events: thirty diffs take half a second."""
         for edit in self._waiting[:count]:
-            block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client), self._draw)
-            self.blocks.append(block)
-            self.body.addWidget(block)
+            self.blocks.append(EditBlock(self._theme, edit, self._names.get(edit.client, edit.client), self._draw))
+            self.body.addWidget(self.blocks[-1])
         self._waiting = self._waiting[count:]
         if self._waiting:
             QTimer.singleShot(0, self, self._build)
@@ -161,11 +135,7 @@ class EditsSheet(SheetView):
         clear(self.body)
         self.blocks, self._waiting = [], []
         box = Surface(self._theme, "surface.raised", "border", "m")
-        lines = column(box)
-        for index, change in enumerate(changes):
-            if index:
-                lines.addWidget(divider())
-            lines.addWidget(ChangeRow(self._theme, change, self._names.get(change.client, change.client), self._files.undo))
+        add_lines(column(box), map(self._outcome, changes))
         self.body.addWidget(box)
         self._go.hide()
         self._cancel.setText(tr("Close"))
@@ -177,6 +147,21 @@ class EditsSheet(SheetView):
         if problem is not None:
             self._set_busy(False)
         super().show_problem(problem)
+
+    def _outcome(self, change: ClientChange) -> QWidget:
+        """Returns the outcome of one change."""
+        theme, widget, name = self._theme, QWidget(), self._names.get(change.client, change.client)
+        words = change_word(change, name) if change.problem is None else name
+        head = fill(row(spacing=10), (Label(theme, words, "strong"), 1), StateBadge(theme, change_look(change)))
+        if change.undo != "none" and change.problem is None:
+            head.addWidget(undo_button(theme, change, words, self._files.undo))
+        path = CodeLabel(theme, visible_path(change.path), "secondary")
+        layout = fill(column(widget, margins=(14, 10, 14, 10), spacing=4), head, path)
+        if change.problem is not None:
+            layout.addWidget(Banner(theme, "error", title(change.problem), sentences(change.problem)))
+        elif note := change_note(change):
+            layout.addWidget(Label(theme, note, "caption", "secondary", wrap=True))
+        return widget
 
     def _chosen(self) -> list[EditBlock]:
         return [block for block in self.blocks if block.is_chosen]

@@ -17,7 +17,7 @@ from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.state_language import Look
 
 if TYPE_CHECKING:
-    from tooltray.ui.clients.client_rows import ClientRow
+    from tooltray.ui.clients.client_table import ClientRow
 
 MODES = {
     "": (Phrase("Default for all clients"), Phrase("As chosen in Defaults….")),
@@ -37,6 +37,13 @@ OWN = "own"
 RULES: Mapping[str, tuple[str, ...] | None] = {"": None, "all": ("all",), "reads": ("read",), "nothing": ()}
 """What can run without asking for a client, besides rules of its own (OWN); None: the servers' rules count."""
 GUARDS: Mapping[str, bool | None] = {"": None, "on": True, "off": False}
+SET_UP = {
+    "connected": ("state-lazy", "accent", Phrase("Set up"), Phrase("Its settings have Tooltray's entry; it connects when it runs.")),
+    "outdated": ("state-waiting", "warning", Phrase("Old entry"), Phrase("Its entry works, but is written in an older way.")),
+    "broken": ("state-error", "error", Phrase("Does not work"), Phrase("Its entry is switched off, or its program is missing.")),
+}
+"""Of the connections of clients that have Tooltray's entry: shape, colour, word and explanation."""
+NOT_SET_UP = ("state-off", "neutral", Phrase("Not set up"), "")
 
 
 def mode_options() -> list[tuple[str, str]]:
@@ -160,15 +167,8 @@ def state_look(row: "ClientRow") -> Look:
         return Look("state-connected", "success", tr("Connected"))
     if row.found is None:
         return Look("state-off", "neutral", tr("Disconnected"))
-    match row.found.connection:
-        case "connected":
-            return Look("state-lazy", "accent", tr("Set up"))
-        case "outdated":
-            return Look("state-waiting", "warning", tr("Old entry"))
-        case "broken":
-            return Look("state-error", "error", tr("Does not work"))
-        case _:
-            return Look("state-off", "neutral", tr("Not set up") if row.found.is_installed else tr("Not installed"))
+    icon, tone, word, _ = SET_UP.get(row.found.connection, NOT_SET_UP)
+    return Look(icon, tone, say(word) if row.found.is_installed or row.found.connection in SET_UP else tr("Not installed"))
 
 
 def state_tip(row: "ClientRow") -> str:
@@ -177,15 +177,7 @@ def state_tip(row: "ClientRow") -> str:
         return many(len(row.sessions), "1 session is open.", "{count} sessions are open.")
     if row.found is None:
         return tr("It was connected, or has settings of its own.")
-    match row.found.connection:
-        case "connected":
-            return tr("Its settings have Tooltray's entry; it connects when it runs.")
-        case "outdated":
-            return tr("Its entry works, but is written in an older way.")
-        case "broken":
-            return tr("Its entry is switched off, or its program is missing.")
-        case _:
-            return presence(row.found)
+    return say(SET_UP.get(row.found.connection, NOT_SET_UP)[3]) or presence(row.found)
 
 
 def context_text(row: "ClientRow") -> str:
@@ -243,29 +235,20 @@ def to_connect(scan: ClientScan) -> list[AiClient]:
 
 def file_chips(file: AiClientFile) -> list[tuple[str, str]]:
     """Returns the unusual facts about a file: words and tones."""
-    chips = []
-    if file.is_version_controlled:
-        chips.append((tr("Under version control"), "warning"))
-    if not file.exists:
-        chips.append((tr("Not there yet"), "neutral"))
-    return chips
+    facts = ((file.is_version_controlled, tr("Under version control"), "warning"), (not file.exists, tr("Not there yet"), "neutral"))
+    return [(word, tone) for is_so, word, tone in facts if is_so]
 
 
 def server_chips(server: ClientServer) -> list[tuple[str, str]]:
     """Returns the unusual facts about a server in a client's file: words and tones."""
-    chips = []
-    if server.kind == "bridge":
-        chips.append((tr("Tooltray"), "success"))
-    if server.kind == "loop":
-        chips.append((tr("Leads back to Tooltray"), "error"))
-    if server.state == "off":
-        chips.append((tr("Off"), "neutral"))
-    if server.state == "waits":
-        chips.append((tr("Not approved there"), "warning"))
-    if server.secrets:
-        count = len(server.secrets)
-        chips.append((many(count, "1 plain key", "{count} plain keys"), "warning"))
-    return chips
+    facts = (
+        (server.kind == "bridge", tr("Tooltray"), "success"),
+        (server.kind == "loop", tr("Leads back to Tooltray"), "error"),
+        (server.state == "off", tr("Off"), "neutral"),
+        (server.state == "waits", tr("Not approved there"), "warning"),
+        (bool(server.secrets), many(len(server.secrets), "1 plain key", "{count} plain keys"), "warning"),
+    )
+    return [(word, tone) for is_so, word, tone in facts if is_so]
 
 
 def edit_word(edit: ClientEdit, name: str) -> str:
@@ -315,22 +298,15 @@ def change_look(change: ClientChange) -> Look:
 
 def undo_word(change: ClientChange) -> str:
     """Returns what undoing would do, in a sentence; empty if it cannot be undone."""
-    match change.undo:
-        case "exact":
-            return tr("Undo makes the file what it was, to the byte.")
-        case "entries":
-            return tr("The file has changed since. Undo reverses only this change.")
-        case _:
-            return ""
+    if change.undo == "exact":
+        return tr("Undo makes the file what it was, to the byte.")
+    return tr("The file has changed since. Undo reverses only this change.") if change.undo == "entries" else ""
 
 
 def change_note(change: ClientChange) -> str:
     """Returns what the user should know of a change."""
     if change.problem is not None:
         return ""
-    plain = (
-        ""
-        if change.is_encrypted or change.undo == "none"
-        else tr("The copy for Undo is not encrypted: the place of your secrets could not be used.")
-    )
-    return in_a_row(whole(Problem(change.note)), plain)
+    is_plain = not change.is_encrypted and change.undo != "none"
+    copy = tr("The copy for Undo is not encrypted: the place of your secrets could not be used.")
+    return in_a_row(whole(Problem(change.note)), copy if is_plain else "")

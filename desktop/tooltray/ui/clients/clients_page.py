@@ -14,11 +14,9 @@ from tooltray.foundation.events import ClientListUpdated, ConfigChanged, Session
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.ui.clients import client_words
-from tooltray.ui.clients.client_approval import DefaultsSheet
 from tooltray.ui.clients.client_files import ClientFiles
-from tooltray.ui.clients.client_pane import ClientPane
-from tooltray.ui.clients.client_rows import ANYONE, ClientRow, Group, OtherClients, Row, client_rows, find_row
-from tooltray.ui.clients.client_table import NEW, ClientTable
+from tooltray.ui.clients.client_pane import ClientPane, DefaultsSheet
+from tooltray.ui.clients.client_table import ANYONE, NEW, ClientRow, ClientTable, Group, OtherClients, Row, client_rows, find_row
 from tooltray.ui.clients.client_words import to_connect
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.i18n import tr
@@ -34,7 +32,7 @@ from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.split_view import SplitView
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.zoom import px
 
 
@@ -45,16 +43,11 @@ class ImportBanner(Surface):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        line = row(self, margins=(16, 12, 16, 12), spacing=14)
-        line.addWidget(IconTile(theme, "plug", tone="accent"))
-        words = column(spacing=2)
         self._title = Label(theme, "", "strong", wrap=True)
         self._text = Label(theme, "", "body", "secondary", wrap=True)
-        words.addWidget(self._title)
-        words.addWidget(self._text)
-        line.addLayout(words, 1)
         self.take = Button(theme, tr("Import servers…"), "primary", "download")
-        line.addWidget(self.take)
+        words = fill(column(spacing=2), self._title, self._text)
+        fill(row(self, margins=(16, 12, 16, 12), spacing=14), IconTile(theme, "plug", tone="accent"), (words, 1), self.take)
         self.setMinimumHeight(px(64))
 
     def show_scan(self, scan: ClientScan | None) -> None:
@@ -62,11 +55,10 @@ class ImportBanner(Surface):
         if scan is not None:
             self._title.setText(scan_title(scan))
             self._text.setText(scan_text(scan))
-            self.take.set_face(
-                tr("Import servers…") if scan.new_servers else tr("Remove them there…"), "download" if scan.new_servers else "trash"
-            )
-            self.take.set_variant("primary" if scan.new_servers else "secondary")
-            self.take.setVisible(bool(scan.new_servers) or has_removable(scan))
+            has_new = bool(scan.new_servers)
+            self.take.set_face(*((tr("Import servers…"), "download") if has_new else (tr("Remove them there…"), "trash")))
+            self.take.set_variant("primary" if has_new else "secondary")
+            self.take.setVisible(has_new or has_removable(scan))
 
 
 class ClientsPage(Page):
@@ -90,20 +82,15 @@ class ClientsPage(Page):
         self._is_read = self._is_unfolded = self._is_scanned = False
         self._wanted = ""  # the client whose pane a link opens, when it is known
         self.rows: list[ClientRow] = []
-        self._again = Button(theme, tr("Rescan"), "ghost", "refresh")
-        self._connect_all = Button(theme, tr("Connect all"), icon="plug")
-        self._defaults, self._edit_profiles = Button(theme, tr("Defaults…")), Button(theme, tr("Profiles…"), icon="layers")
-        layout = column(self)
+        self._again = Button(theme, tr("Rescan"), "ghost", "refresh", on_click=context.scans.look)
+        self._connect_all = Button(theme, tr("Connect all"), icon="plug", on_click=self._on_connect_all)
+        self._defaults = Button(theme, tr("Defaults…"), on_click=lambda: self._open_sheet(DefaultsSheet(self)))
+        self._edit_profiles = Button(theme, tr("Profiles…"), icon="layers", on_click=self._open_profiles)
         self._header = Header(theme, tr("Clients"), self._again, self._connect_all, self._defaults, self._edit_profiles)
-        layout.addWidget(self._header)
-        self._banner = ImportBanner(theme)
-        above = column(margins=(24, 16, 24, 8))
-        above.addWidget(self._banner)
-        layout.addLayout(above)
-        self._fault = FaultArea(theme)
-        self._stack = QStackedWidget()
+        self._banner, self._fault, self._stack = ImportBanner(theme), FaultArea(theme), QStackedWidget()
         self._split = SplitView(self._stack, fits=True)
-        layout.addWidget(NoticesAbove(self._fault, self._split), 1)
+        above = fill(column(margins=(24, 16, 24, 8)), self._banner)
+        fill(column(self), self._header, above, (NoticesAbove(self._fault, self._split), 1))
         self.table = ClientTable(theme, self.choose_profile)
         self._waiting = EmptyState(theme, tr("Looking for AI clients…"), tr("This takes a moment at most."), [])
         copy = ("copy", tr("Copy the entry for an AI client"), tr("Paste it into one that Tooltray does not know"))
@@ -124,10 +111,6 @@ class ClientsPage(Page):
         scans.scan_changed.connect(self._on_scan)
         scans.scanning_changed.connect(self._draw)
         scans.failed.connect(self.show_problem)
-        self._again.clicked.connect(scans.look)
-        self._connect_all.clicked.connect(self._on_connect_all)
-        self._defaults.clicked.connect(self._open_defaults)
-        self._edit_profiles.clicked.connect(self._open_profiles)
         self._banner.take.clicked.connect(lambda: self.files.import_from([]))
         self._nothing.way_chosen.connect(lambda way: self._unfold() if way else self.context.links.entry_copy_requested.emit())
         self.table.row_chosen.connect(self._on_row)
@@ -218,7 +201,7 @@ class ClientsPage(Page):
         listed = [replace(each, most=most) for each in listed]
         self.rows = [*listed, *others]
         fold = [OtherClients(len(others), self._is_unfolded)] if others else []
-        self.table.set_profiles(self.profile_names)
+        self.table.profiles = self.profile_names
         self.table.set_rows([*listed, *fold, *(others if self._is_unfolded else ())])
         connected = sum(bool(each.sessions) for each in listed)
         self._header.set_subtitle(tr("{count} connected", count=connected) if connected else "")
@@ -316,16 +299,13 @@ class ClientsPage(Page):
         sheet = ProfileSheet(self, profile, client=client, is_copy=is_copy)
         if isinstance(self.context.sheets.panel, ProfilesSheet):
             self.context.sheets.replace(sheet)
-        elif self.context.sheets.show(sheet) is None:
-            return
-        sheet.run(sheet.read_tools())
+            sheet.run(sheet.read())
+        else:
+            self._open_sheet(sheet)
 
     def _open_profiles(self) -> None:
-        sheet = ProfilesSheet(self)
-        if self.context.sheets.show(sheet) is not None:
-            sheet.run(sheet.read())
+        self._open_sheet(ProfilesSheet(self))
 
-    def _open_defaults(self) -> None:
-        sheet = DefaultsSheet(self)
+    def _open_sheet(self, sheet: DefaultsSheet | ProfileSheet | ProfilesSheet) -> None:
         if self.context.sheets.show(sheet) is not None:
             sheet.run(sheet.read())

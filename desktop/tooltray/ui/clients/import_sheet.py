@@ -3,16 +3,15 @@ keys, progress, and the outcome. Hundreds of candidates are model/view."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FieldValue
-from tooltray.ui.clients import import_words as said
+from tooltray.ui.clients import import_tables as said
 from tooltray.ui.clients.client_words import to_connect
 from tooltray.ui.clients.import_tables import MOST_LINES, CandidateDetails, CandidateTable, ImportProgressList, add_problems
 from tooltray.ui.i18n import many, tr
@@ -28,7 +27,8 @@ from tooltray.ui.widgets.form import Form
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.setting_rows import lines_box
+from tooltray.ui.widgets.surface import clear, column, fill, row
 
 WIDTH = 760
 
@@ -46,21 +46,19 @@ class ImportSheet(SheetView):
         self, context: PageContext, names: Mapping[str, str], imported: Callable[[], object], connect: Callable[[Sequence[str]], object]
     ) -> None:
         super().__init__(context, tr("Import servers"), WIDTH)
-        theme, self._imported, self._connect = context.theme, imported, connect
+        self._names, self._imported, self._connect = names, imported, connect
         self._clients: list[str] = []
         self._file = ""
-        self._names = names
         self._plan = ImportPlan()
         self._chosen: set[str] = set()
         self._forms: dict[str, tuple[QWidget, Form]] = {}  # for values that are missing, each with a box around it
         self._progress: ImportProgressList | None = None
         self._is_busy = False
         self._failed: set[str] = set()  # ids of those that can be tried again
-        self._choice = QWidget()
-        self._lines = column(self._choice, spacing=12)
+        self._choice, reading = QWidget(), Label(context.theme, tr("Reading what AI clients have…"), "body", "secondary")
+        self._lines = fill(column(self._choice, spacing=12), reading)
         self.body.addWidget(self._choice)
         self._add_buttons()
-        self._lines.addWidget(Label(theme, tr("Reading what AI clients have…"), "body", "secondary"))
         self._draw()
         context.hub.on(ImportProgressed, self.show_progress, self)
 
@@ -96,30 +94,19 @@ class ImportSheet(SheetView):
         counts = [sum(each.state == state for each in plan.candidates) for state in said.GROUPS]
         self._tabs.set_counts(counts)
         self._tabs.chosen.connect(self._on_group)
-        line = QWidget()
-        tabs = row(line)
-        tabs.addWidget(self._tabs)
-        tabs.addStretch(1)
-        self._all = Button(theme, "", "link", small=True)
-        self._all.clicked.connect(self._on_all)
-        tabs.addWidget(self._all)
-        self._lines.addWidget(line)
+        self._all = Button(theme, "", "link", small=True, on_click=self._on_all)
+        tabs, self._asked, self._keys_box = QWidget(), QWidget(), QWidget()
+        fill(row(tabs), self._tabs, 1, self._all)
         self._details = CandidateDetails(theme, self._names, lambda: secret_place(self.hub.secret_backend))
         self.table = CandidateTable(theme, self._names, self._chosen, self._details.show_candidate)
         self.table.make_room(max(counts))  # the same for every tab: nothing below it jumps
         self.table.switched.connect(self._on_switched)
-        box = Surface(theme, "surface", "border", "m")
-        column(box, margins=(14, 1, 14, 1)).addWidget(self.table)
-        self._lines.addWidget(box)
-        self._lines.addWidget(self._details)
-        self._asked = QWidget()
         self._asked_lines = column(self._asked, spacing=12)
-        self._lines.addWidget(self._asked)
-        self._keys_box, self._keys = QWidget(), Label(theme, "", "body", "secondary", wrap=True)
+        self._keys = Label(theme, "", "body", "secondary", wrap=True)
         keys = row(self._keys_box, spacing=8)
         keys.addWidget(Icon(theme, "key", 14, "accent.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
         keys.addWidget(self._keys, 1)
-        self._lines.addWidget(self._keys_box)
+        fill(self._lines, tabs, lines_box(theme, [self.table], margin=1), self._details, self._asked, self._keys_box)
         self._add_tidy()
         group = next((index for index, state in enumerate(said.GROUPS) if any(each.state == state for each in plan.candidates)), 0)
         self._tabs.choose(group)
@@ -132,34 +119,21 @@ class ImportSheet(SheetView):
         super().show_problem(problem)
 
     def _add_tidy(self) -> None:
-        theme = self._theme
-        self._tidy_box = QWidget()
-        lines = column(self._tidy_box, spacing=4)
-        line = row(spacing=10)
+        theme, self._tidy_box = self._theme, QWidget()
         words = tr("Then remove them from those clients")
-        line.addWidget(Label(theme, words, "label"), 1)
         self._tidy = Switch(theme, words)
         self._tidy.clicked.connect(self._draw)
-        line.addWidget(self._tidy)
-        lines.addLayout(line)
+        fill(row(self._tidy_box, spacing=10), (Label(theme, words, "label"), 1), self._tidy)
+        text = tr("A server is removed only once it works in Tooltray. You can undo this for 30 days.")
         self._direct = Label(theme, tr("AI clients still reach them there without Tooltray's approvals."), "body", "secondary", wrap=True)
-        self._terms = Label(
-            theme, tr("A server is removed only once it works in Tooltray. You can undo this for 30 days."), "caption", "muted"
-        )
-        self._leaving = Label(theme, "", "caption", "secondary")
-        self._missing = Label(theme, "", "caption", "warning")
-        self._lines.addWidget(self._tidy_box)
-        below = column(spacing=4)
-        for label in (self._direct, self._terms, self._leaving, self._missing):
-            label.setWordWrap(True)
-            below.addWidget(label)
-        self._lines.addLayout(below)
+        self._terms = Label(theme, text, "caption", "muted", wrap=True)
+        self._leaving = Label(theme, "", "caption", "secondary", wrap=True)
+        self._missing = Label(theme, "", "caption", "warning", wrap=True)
+        fill(self._lines, self._tidy_box, fill(column(spacing=4), self._direct, self._terms, self._leaving, self._missing))
 
     def _add_buttons(self) -> None:
-        self._from_file = Button(self._theme, tr("From a file…"), "ghost", "folder")
-        self._from_file.clicked.connect(self._choose_file)
-        self.buttons.addWidget(self._from_file)
-        self.buttons.addStretch(1)
+        self._from_file = Button(self._theme, tr("From a file…"), "ghost", "folder", on_click=self._choose_file)
+        fill(self.buttons, self._from_file, 1)
         self._cancel = self.add_button(tr("Cancel"), self._on_cancel)
         self.set_first_focus(self._cancel)
         self._go = self.add_button("", self._on_go, "primary")
@@ -167,11 +141,7 @@ class ImportSheet(SheetView):
         add_accept_keys(self, self._on_go)
 
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self.context.window, tr("Servers of a file"), str(Path.home()))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: self.plan([], path))
-        dialog.open()
+        self.context.choose_file(tr("Servers of a file"), lambda path: self.plan([], path))
 
     @property
     def _can_choose(self) -> bool:
@@ -259,11 +229,9 @@ class ImportSheet(SheetView):
         wanted = {each.id: each for each in chosen if each.asks and not self._is_removing}
         for id, candidate in wanted.items():
             if id not in self._forms:
-                box = QWidget()
-                lines = column(box, spacing=8)
-                lines.addWidget(Label(self._theme, tr("Values for {name}", name=candidate.name), "strong"))
-                self._forms[id] = box, Form(self._theme, candidate.asks)
-                lines.addWidget(self._forms[id][1])
+                box, form = QWidget(), Form(self._theme, candidate.asks)
+                self._forms[id] = box, form
+                fill(column(box, spacing=8), Label(self._theme, tr("Values for {name}", name=candidate.name), "strong"), form)
                 self._asked_lines.addWidget(box)
         for id, (box, _) in self._forms.items():
             box.setVisible(id in wanted)
@@ -318,9 +286,8 @@ class ImportSheet(SheetView):
             self._cancel.setText(tr("Cancel"))
             self._progress = ImportProgressList(self._theme, self.hub, self._chosen_ones(), self._names, is_removing=self._is_removing)
             self.body.addWidget(self._progress)
-        self._go.setVisible(not is_busy)
-        self._close_button.setVisible(not is_busy)
-        self._from_file.setVisible(not is_busy)
+        for button in (self._go, self._close_button, self._from_file):
+            button.setVisible(not is_busy)
         if not is_busy and self._plan.candidates:
             self._draw()
 
@@ -367,11 +334,8 @@ class ImportSheet(SheetView):
         missing = said.without_tooltray(scan, said.left_clients(outcome))
         if self._progress is None or scan is None or not missing:
             return
-        buttons = []
-        if ids := [client.id for client in to_connect(scan) if client in missing]:
-            connect = Button(self._theme, tr("Connect"), small=True)
-            connect.clicked.connect(lambda: self._on_connect(ids))
-            buttons.append(connect)
+        ids = [client.id for client in to_connect(scan) if client in missing]
+        buttons = [Button(self._theme, tr("Connect"), small=True, on_click=lambda: self._on_connect(ids))] if ids else []
         text = tr("Until you connect, removed servers are missing there.")
         self._progress.notes.addWidget(Banner(self._theme, "warning", said.not_connected(missing), text, *buttons))
 

@@ -225,9 +225,10 @@ class CheckTable(Table):
     so does the name of a tool. `switched` carries a line and whether to tick it, `row_chosen` a server to unfold or fold.
     """
 
-    def __init__(self, theme: Theme, count: Callable[[Choice], str]) -> None:
+    def __init__(self, theme: Theme, count: Callable[[Choice], str], height: int) -> None:
         """Args:
         count: returns how many of a server's tools are ticked, in words.
+        height: px that it has where there is room for it.
         """
         columns = [
             Column(tr("In the profile"), lambda choice: choice.is_on and not choice.is_part, Kind.SWITCH, CHECK_COLUMN, _tick),
@@ -235,17 +236,11 @@ class CheckTable(Table):
             Column(tr("What it does"), lambda choice: choice.text if choice.is_known else tr("It is not there now"), Kind.QUIET),
             Column(tr("Tools"), lambda choice: "" if choice.tool else count(choice), Kind.NUMBER, 96),
         ]
-        super().__init__(
-            theme, columns, tr("Servers and tools of the profile"), lambda choice: choice.key, in_card=True, row_height=px(ROW_HEIGHT)
-        )
+        name = tr("Servers and tools of the profile")
+        super().__init__(theme, columns, name, lambda choice: choice.key, in_card=True, row_height=px(ROW_HEIGHT))
         self.setItemDelegate(CheckDelegate(theme, self, columns))
-        self._height = 0
-        self._pressed_at = 0.0  # px from the left
-
-    def set_height(self, height: int) -> None:
-        """Sets the height that the table has where there is room for it."""
         self._height = height
-        self.updateGeometry()
+        self._pressed_at = 0.0  # px from the left
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), px(self._height))

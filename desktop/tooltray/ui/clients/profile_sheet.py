@@ -22,7 +22,8 @@ from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import SearchField
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.setting_rows import add_lines, text_line
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
@@ -66,25 +67,24 @@ class ProfileSheet(SheetView):
         self._descriptions = {server.name: server.description for server in servers}
         self._opened: set[str] = set(profile.tools) if profile is not None else set()
         own = tr("{client}'s tools", client=names[client]) if client else ""
-        suggested = profile.name if profile is not None else own
-        self.body.addWidget(ElidedLabel(theme, what_a_profile_is(), "body", "secondary"))  # one line: the list alone gives way
+        suggested, description = (profile.name, profile.description) if profile is not None else (own, "")
+        about = ElidedLabel(theme, what_a_profile_is(), "body", "secondary")  # one line: the list alone gives way
         fields = row(spacing=12)
         self._name = self._field(fields, tr("Name"), LONGEST_NAME, _free(suggested, page.profile_names) if edited is None else suggested)
-        self._description = self._field(fields, tr("Description"), LONGEST_DESCRIPTION, profile.description if profile is not None else "")
-        self.body.addLayout(fields)
+        self._description = self._field(fields, tr("Description"), LONGEST_DESCRIPTION, description)
+        fill(self.body, about, fields)
         self._add_list()
         self._add_clients()
         self._bridge = ElidedLabel(theme, "", "caption", "muted")
         self.body.addWidget(self._bridge)
-        if client:
-            self._bridge.hide()  # the client gets it without being started in another way
+        self._bridge.setVisible(not client)  # the client gets it without being started in another way
         self._add_buttons()
         self.set_first_focus(self._search if client else self._name)
         self._name.textChanged.connect(self._on_name)
         self._on_name()
         self._draw()
 
-    async def read_tools(self) -> None:
+    async def read(self) -> None:
         """Reads the tools of all servers; until then servers can only be ticked as a whole."""
         self._choice.list_tools(await self.hub.tools.get_tools())
         if self._own and sum(map(len, self._choice.tools.values())) <= MOST_UNFOLDED:
@@ -102,57 +102,40 @@ class ProfileSheet(SheetView):
         return self._name.text().strip()
 
     def _field(self, line: QHBoxLayout, name: str, longest: int, text: str) -> QLineEdit:
-        lines = column(spacing=6)
-        lines.addWidget(Label(self._theme, name, "strong"))
-        field = QLineEdit(text)
+        field = text_line(self._theme, name)
         field.setMaxLength(longest)
-        field.setFont(self._theme.font())
-        field.setFixedHeight(self._theme.size("control"))
-        field.setAccessibleName(name)
-        lines.addWidget(field)
-        line.addLayout(lines, 1)
+        field.setText(text)
+        fill(line, (fill(column(spacing=6), Label(self._theme, name, "strong"), field), 1))
         return field
 
     def _add_list(self) -> None:
-        theme, line = self._theme, row(spacing=12)
+        theme, box = self._theme, Surface(self._theme, "surface", "border", "m")
         options = [(ALL, tr("All servers, also those that are added later")), (THESE, tr("Selected only"))]
         self._scope = widgets.Choice(theme, options, name=tr("Contents"))
         self._scope.chosen_changed.connect(self._on_scope)
         self._search = SearchField(theme, tr("Search servers and tools"), width=WIDTH)
         self._search.textChanged.connect(self._draw)
-        line.addWidget(Label(theme, tr("Contents"), "strong"))
-        line.addWidget(self._scope)
-        line.addWidget(self._search, 1)
-        self.body.addLayout(line)
-        box = Surface(theme, "surface", "border", "m")
-        self._table = CheckTable(theme, self._count)
+        self._table = CheckTable(theme, self._count, LIST_HEIGHT)
         self._table.switched.connect(self._on_switched)
         self._table.row_chosen.connect(self._on_row)
-        column(box, margins=(1, 1, 1, 1)).addWidget(self._table)
         self._table.setMinimumHeight(px(LEAST_HEIGHT))
-        self._table.set_height(LIST_HEIGHT)
-        self.body.addWidget(box, 1)
+        fill(column(box, margins=(1, 1, 1, 1)), self._table)
+        fill(self.body, fill(row(spacing=12), Label(theme, tr("Contents"), "strong"), self._scope, (self._search, 1)), (box, 1))
 
     def _add_clients(self) -> None:
         """Adds which clients have the profile, which get it, and the choice that gives it to one more."""
-        line, names = row(spacing=12), column(spacing=2)
-        self._clients = ElidedLabel(self._theme, "", "body", "secondary")
-        names.addWidget(self._clients)
-        self._given = column(spacing=2)
-        names.addLayout(self._given)
+        self._clients, self._given = ElidedLabel(self._theme, "", "body", "secondary"), column(spacing=2)
         self._give = widgets.Choice(self._theme, [("", "")], name=tr("Give these tools to"))
         self._give.setFixedWidth(px(CHOICE_WIDTH))
         self._give.chosen_changed.connect(self._on_give)
-        line.addLayout(names, 1)
+        line = fill(row(spacing=12), (fill(column(spacing=2), self._clients, self._given), 1))
         line.addWidget(self._give, 0, Qt.AlignmentFlag.AlignTop)
         self.body.addLayout(line)
 
     def _add_buttons(self) -> None:
         if self._profile is not None:
-            self._remove = Button(self._theme, tr("Remove"), "danger", "trash")
-            self._remove.clicked.connect(self._on_remove)
-            self.buttons.addWidget(self._remove)
-            self.buttons.addStretch(1)
+            self._remove = Button(self._theme, tr("Remove"), "danger", "trash", on_click=self._on_remove)
+            fill(self.buttons, self._remove, 1)
         self.add_button(tr("Cancel"), self.leave)
         self._save = self.add_button(tr("Save"), self._on_save, "primary")
         self._save.setToolTip("Ctrl+Enter")
@@ -184,13 +167,11 @@ class ProfileSheet(SheetView):
     def _given_to(self, client: str) -> QWidget:
         """Returns the line of a client that gets the profile: which one it replaces, and a button that takes it off again."""
         widget, name, before = QWidget(), self._names[client], self._before[client]
-        line = row(widget, spacing=8)
         words = tr("For {clients}, instead of {profile}", clients=name, profile=before) if before else tr("For {clients}", clients=name)
-        line.addWidget(ElidedLabel(self._theme, words, "body", "warning" if before else "secondary", hugs=True))
+        line = fill(row(widget), ElidedLabel(self._theme, words, "body", "warning" if before else "secondary", hugs=True))
         if client != self._own:
-            remove = IconButton(self._theme, "x", tr("Do not give it to {client}", client=name), small=True)
-            remove.clicked.connect(partial(self._on_take, client))
-            line.addWidget(remove)
+            text = tr("Do not give it to {client}", client=name)
+            line.addWidget(IconButton(self._theme, "x", text, small=True, on_click=lambda: self._on_take(client)))
         line.addStretch(1)
         return widget
 
@@ -302,12 +283,10 @@ class ProfilesSheet(SheetView):
     def __init__(self, page: "ClientsPage") -> None:
         super().__init__(page.context, tr("Profiles"), LIST_WIDTH)
         self._page = page
-        self.body.addWidget(Label(self._theme, what_a_profile_is(), "body", "secondary", wrap=True))
         self._lines = column()
-        self.body.addLayout(self._lines)
+        fill(self.body, Label(self._theme, what_a_profile_is(), "body", "secondary", wrap=True), self._lines)
         self.add_button(tr("Close"), self.leave)
-        new = self.add_button(tr("New profile…"), lambda: page.open_profile(None), "primary", "plus")
-        self.set_first_focus(new)
+        self.set_first_focus(self.add_button(tr("New profile…"), lambda: page.open_profile(None), "primary", "plus"))
 
     async def read(self) -> None:
         """Reads the profiles, and which clients have them."""
@@ -316,30 +295,26 @@ class ProfilesSheet(SheetView):
 
     def _show(self, profiles: Sequence[ProfileSnapshot], kinds: Sequence[ClientModeSnapshot]) -> None:
         clear(self._lines)
-        for index, profile in enumerate(profiles):
-            if index:
-                self._lines.addWidget(divider())
-            self._lines.addWidget(self._row(profile, [client_title(kind) for kind in kinds if kind.profile == profile.name]))
+        users = {profile.name: [client_title(kind) for kind in kinds if kind.profile == profile.name] for profile in profiles}
+        add_lines(self._lines, (self._row(profile, users[profile.name]) for profile in profiles))
         if not profiles:
             self._lines.addWidget(Label(self._theme, tr("No profiles: every client gets everything."), "body", "muted", wrap=True))
 
     def _row(self, profile: ProfileSnapshot, clients: Sequence[str]) -> QWidget:
         widget, theme = QWidget(), self._theme
-        line = row(widget, margins=(0, 10, 0, 10), spacing=8)
-        words = column(spacing=2)
-        words.addWidget(ElidedLabel(theme, profile.name, "strong"))
+        words = fill(column(spacing=2), ElidedLabel(theme, profile.name, "strong"))
         if profile.description:
             words.addWidget(Label(theme, profile.description, "body", "secondary", wrap=True))
         words.addWidget(ElidedLabel(theme, profile_text(profile, clients), "caption", "muted"))
-        line.addLayout(words, 1)
+        line = fill(row(widget, margins=(0, 10, 0, 10), spacing=8), (words, 1))
         actions: tuple[tuple[str, str, Callable[[], object]], ...] = (
             (tr("Edit…"), tr("Edit {name}", name=profile.name), partial(self._page.open_profile, profile)),
             (tr("Duplicate…"), tr("Duplicate {name}", name=profile.name), partial(self._page.open_profile, profile, is_copy=True)),
             (tr("Remove"), tr("Remove {name}", name=profile.name), lambda: self.run(remove_profile(self._page, profile), then=self.read)),
         )
         for text, name, action in actions:
-            button = Button(theme, text, "danger" if action is actions[-1][2] else "secondary", small=True)
+            variant = "danger" if action is actions[-1][2] else "secondary"
+            button = Button(theme, text, variant, small=True, on_click=lambda _=False, action=action: action())
             button.setAccessibleName(name)
-            button.clicked.connect(lambda _=False, action=action: action())
             line.addWidget(button)
         return widget

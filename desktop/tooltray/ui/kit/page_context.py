@@ -1,6 +1,7 @@
 """What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -236,8 +237,31 @@ class PageContext(View):
     def choose_folder(self, title: str, use: Callable[[str], None]) -> None:
         """Prompts for a folder, and passes it to `use`."""
         dialog = QFileDialog(self.window, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(use)
-        dialog.open()
+        _open(dialog, use)
+
+    def choose_file(self, title: str, use: Callable[[str], None]) -> None:
+        """Prompts for a file, at first in the user's home folder, and passes it to `use`."""
+        dialog = QFileDialog(self.window, title, str(Path.home()))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        _open(dialog, use)
+
+    def choose_new_file(self, title: str, name: str, use: Callable[[str], None], *, kind: str = "") -> None:
+        """Prompts for where to save a file, and passes it to `use`.
+
+        Args:
+            name: of the file at first; what the user types gets its ending, unless it has one.
+            kind: the filter of the files that are shown, as Qt writes it.
+        """
+        dialog = QFileDialog(self.window, title, "", kind)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(name.rpartition(".")[2])
+        dialog.selectFile(name)
+        _open(dialog, use)
+
+
+def _open(dialog: QFileDialog, use: Callable[[str], None]) -> None:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(use)
+    dialog.open()

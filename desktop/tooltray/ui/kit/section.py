@@ -1,18 +1,20 @@
 """A section of a page: its heading, a place for its failures, and its content."""
 
 from collections.abc import Sequence
+from functools import partial
 
+from PySide6.QtCore import QModelIndex
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import show_error
 from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, clear, column
+from tooltray.ui.widgets.surface import Surface, column, fill
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -39,9 +41,7 @@ class Section(QWidget, View):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure below the heading; None removes it."""
-        clear(self._fault)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        show_error(self._fault, self._theme, problem)
 
 
 class TableSection(Section):
@@ -70,9 +70,7 @@ class TableSection(Section):
         self._nothing = Label(context.theme, nothing, "body", "muted", wrap=True)
         self._nothing.setContentsMargins(0, px(14), 0, px(14))
         box = Surface(context.theme)
-        lines = column(box, margins=(16, 1, 16, 1))
-        lines.addWidget(table)
-        lines.addWidget(self._nothing)
+        fill(column(box, margins=(16, 1, 16, 1)), table, self._nothing)
         self.body.addWidget(box)
         self.show_rows(())
 
@@ -90,3 +88,16 @@ class TableSection(Section):
         if self._narrow is not None:
             hidden, room = self._narrow
             self.table.setColumnHidden(hidden, self.width() < px(room))
+
+
+def keep_in_sight(area: PageScroll, *tables: Table) -> None:
+    """Scrolls a page to the current rows of its tables, which are as high as their rows and do not scroll."""
+
+    def follow(table: Table, current: QModelIndex, _before: QModelIndex) -> None:
+        content = area.widget()
+        if content is not None and current.isValid() and table.hasFocus():
+            middle = table.viewport().mapTo(content, table.visualRect(current).center())
+            area.ensureVisible(0, middle.y(), 0, table.verticalHeader().defaultSectionSize())
+
+    for table in tables:
+        table.selectionModel().currentChanged.connect(partial(follow, table))

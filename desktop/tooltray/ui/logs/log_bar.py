@@ -2,24 +2,25 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.logs.log_reader import MOST_FOUND, LogSearch
+from tooltray.ui.logs.log_model import MOST_FOUND, LogSearch
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, IconButton, is_enter, popup_below
+from tooltray.ui.widgets.button import Button, IconButton, add_tick, is_enter, new_menu, popup_below
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
@@ -70,34 +71,20 @@ class LogBar(QWidget):
     def __init__(self, view: "LogView") -> None:
         super().__init__()
         theme, self._view = view.context.theme, view
-        layout = column(self, spacing=6)
-        self._line = line = row(spacing=6)
         self.field = FindField(theme, view.step)
         self.field.textChanged.connect(self._on_text)
-        line.addWidget(self.field, 1)
-        self._older = IconButton(theme, "chevron-up", tr("Next older place"))
-        self._newer = IconButton(theme, "chevron-down", tr("Next newer place"))
-        self._older.clicked.connect(lambda: view.step(1))
-        self._newer.clicked.connect(lambda: view.step(-1))
-        line.addWidget(self._older)
-        line.addWidget(self._newer)
+        self._older = IconButton(theme, "chevron-up", tr("Next older place"), on_click=lambda: view.step(1))
+        self._newer = IconButton(theme, "chevron-down", tr("Next newer place"), on_click=lambda: view.step(-1))
         titles = (tr("All levels"), tr("Errors"), tr("Errors and warnings"), tr("Without debug"))
         self._levels = Choice(theme, list(zip(LEVELS, titles, strict=True)), name=tr("Levels"))
         self._levels.setMaximumWidth(px(170))
         self._levels.chosen_changed.connect(lambda chosen: view.choose_levels(LEVELS[chosen]))
-        line.addWidget(self._levels)
-        self._more = IconButton(theme, "more", tr("More about the log"))
-        self._more.clicked.connect(self._on_more)
-        line.addWidget(self._more)
-        layout.addLayout(line)
-        self._progress = row(spacing=6)
+        self._more = IconButton(theme, "more", tr("More about the log"), on_click=self._on_more)
         self._count = Label(theme, "", "caption", "secondary", tabular=True)
-        self._stop = IconButton(theme, "x", tr("Stop searching"), small=True)
-        self._stop.clicked.connect(view.stop_search)
-        self._progress.addWidget(self._count)
-        self._progress.addWidget(self._stop)
-        self._progress.addStretch(1)
-        layout.addLayout(self._progress)
+        self._stop = IconButton(theme, "x", tr("Stop searching"), small=True, on_click=view.stop_search)
+        self._line = fill(row(spacing=6), (self.field, 1), self._older, self._newer, self._levels, self._more)
+        self._progress = fill(row(spacing=6), self._count, self._stop, 1)
+        fill(column(self, spacing=6), self._line, self._progress)
         self._is_wide = True
         self.show_search(view.search)
 
@@ -121,18 +108,12 @@ class LogBar(QWidget):
         self._view.search_for(text if len(text) >= SEARCH_AFTER_LETTERS or not text.isascii() else "")
 
     def _on_more(self) -> None:
-        view, menu = self._view, QMenu(self)
-        menu.setFont(view.context.theme.font())
-        menu.setAccessibleName(self._more.accessibleName())
-        menu.aboutToHide.connect(menu.deleteLater)
+        view, menu = self._view, new_menu(self, self._view.context.theme, self._more.accessibleName())
         for text, is_on, slot in (
             (tr("Wrap long lines"), view.list.lines.wraps, view.list.set_wraps),
             (tr("Show times"), view.list.lines.has_times, view.list.set_has_times),
         ):
-            action = menu.addAction(text)
-            action.setCheckable(True)
-            action.setChecked(is_on)
-            action.toggled.connect(slot)
+            add_tick(menu, text, is_on, slot)
         menu.addSeparator()
         menu.addAction(tr("Copy all")).triggered.connect(view.copy_all)
         menu.addAction(tr("Save as...")).triggered.connect(view.choose_file)
@@ -141,19 +122,15 @@ class LogBar(QWidget):
 
 def found_words(search: LogSearch) -> str:
     """Returns how many places a search has found, and its progress."""
-    count = len(search.found)
+    count, percent = len(search.found), int(search.share * 100)
     if not count:
         if search.is_running:
-            return tr("Searching: {percent} % of the log", percent=int(search.share * 100))
-        return (
-            tr("Not in the log")
-            if search.share >= 1.0
-            else tr("Not in the {percent} % that were searched", percent=int(search.share * 100))
-        )
+            return tr("Searching: {percent} % of the log", percent=percent)
+        return tr("Not in the log") if search.share >= 1.0 else tr("Not in the {percent} % that were searched", percent=percent)
     place = tr("{place} of {count}", place=f"{search.current + 1:,}", count=f"{count:,}{'+' if count >= MOST_FOUND else ''}")
     if search.share >= 1.0 or count >= MOST_FOUND:
         return place
-    return tr("{found}, {percent} % of the log searched", found=place, percent=int(search.share * 100))
+    return tr("{found}, {percent} % of the log searched", found=place, percent=percent)
 
 
 class MessageRecording(QWidget, View):
@@ -178,17 +155,17 @@ class MessageRecording(QWidget, View):
             self._draw(problem)
 
     def _draw(self, problem: Problem | None) -> None:
-        theme = self.context.theme
+        theme, is_on = self.context.theme, bool(self._until)
         clear(self._layout)
-        if self._until:
-            button, for_s = Button(theme, tr("Stop and forget"), small=True), 0.0
+        if is_on:
             title = tr("Recording until {time}", time=f"{datetime.fromtimestamp(self._until):%H:%M}")
-            banner = Banner(theme, "warning", title, tr("Full arguments and results, only in memory."), button)
+            text = tr("Full arguments and results, only in memory.")
         else:
-            button, for_s = Button(theme, tr("Record for 10 minutes"), small=True), RECORDED_S
+            title = tr("Messages are not recorded")
             text = tr("What passes between Tooltray and the server, whole, while you look for a fault. Kept in memory, secrets hidden.")
-            banner = Banner(theme, "info", tr("Messages are not recorded"), text, button)
-        button.clicked.connect(lambda: self.run(self.hub.logs.set_protocol_log(self._server, for_s)))
-        self._layout.addWidget(banner)
+        word, for_s = (tr("Stop and forget"), 0.0) if is_on else (tr("Record for 10 minutes"), RECORDED_S)
+        change = partial(self.hub.logs.set_protocol_log, self._server, for_s)
+        button = Button(theme, word, small=True, on_click=lambda: self.run(change()))
+        self._layout.addWidget(Banner(theme, "warning" if is_on else "info", title, text, button))
         if problem is not None:
             self._layout.addWidget(Banner(theme, "error", problem.title, problem.message))

@@ -20,7 +20,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import column, divider, row
+from tooltray.ui.widgets.surface import column, divider, fill, row
 from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:
@@ -289,19 +289,13 @@ class LogDetails(QWidget):
     def __init__(self, view: "LogView") -> None:
         super().__init__()
         theme, self._view = view.context.theme, view
-        layout = column(self, spacing=6)
-        layout.addWidget(divider())
-        head = row(margins=(12, 2, 8, 0), spacing=4)
         self._title = ElidedLabel(theme, "", "caption_strong", "secondary")
-        head.addWidget(self._title, 1)
-        copy, close = IconButton(theme, "copy", tr("Copy"), small=True), IconButton(theme, "x", tr("Close the line"), small=True)
-        copy.clicked.connect(lambda: view.context.copy(self.text, tr("The line is copied")))
-        close.clicked.connect(self.close_line)
-        head.addWidget(copy)
-        head.addWidget(close)
-        layout.addLayout(head)
+        copied = tr("The line is copied")
+        copy = IconButton(theme, "copy", tr("Copy"), small=True, on_click=lambda: view.context.copy(self.text, copied))
+        close = IconButton(theme, "x", tr("Close the line"), small=True, on_click=self.close_line)
         self._code = CodeView(theme, "", tr("The line in full"), lines=WHOLE_LINES, json=True)
-        layout.addWidget(self._code)
+        head = fill(row(margins=(12, 2, 8, 0), spacing=4), (self._title, 1), copy, close)
+        fill(column(self, spacing=6), divider(), head, self._code)
         self.hide()
 
     @property

@@ -1,35 +1,34 @@
-"""The log of a server or of the hub, of any length: followed, searched, filtered, copied and saved. A server has two logs, its output and
-the recorded protocol messages; the hub has one."""
+"""The log of a server or of the hub, of any length: followed, searched, filtered, copied and saved; and a sheet with one. A server has two
+logs, its output and the recorded protocol messages; the hub has one."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Coroutine, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import LogWritten
 from tooltray.foundation.snapshots.activity import HUB, MESSAGES, SERVER, LogLine
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.logs.log_bar import LogBar, MessageRecording
 from tooltray.ui.logs.log_list import LogDetails, LogList
-from tooltray.ui.logs.log_model import LogModel, copied_text
-from tooltray.ui.logs.log_reader import MOST_TURNS, LogReader, LogSearch, Superseded
-from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.logs.log_model import MOST_TURNS, LogModel, LogReader, LogSearch, Superseded, copied_text
+from tooltray.ui.widgets.banner import show_error
+from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 HUB_LOOKED_AT_MS = 1000  # the hub's own log tells nobody of its lines: telling would be a line, too
 SEARCH_AFTER_MS = 200  # since the last key: a search through a large file is not begun for each letter
 OUTPUT_TAB, MESSAGES_TAB = 0, 1
+SHEET_SIZE = QSize(960, 660)
 
 
 class LogView(QWidget, View):
@@ -51,23 +50,15 @@ class LogView(QWidget, View):
         self._is_busy = self._has_to_refresh = False
         self._place: tuple[int, int] | None = None
         self._goes_to_time = 0.0
-        layout = column(self, spacing=8)
         self._tabs = FilterTabs(theme, (tr("Output"), tr("Messages")), name=tr("What is shown of the server"), have_counts=False)
         self._tabs.chosen.connect(self._on_tab)
         self._recording = MessageRecording(context, source.removeprefix(SERVER))
         self._faults = column()
-        tabs = row()
-        tabs.addWidget(self._tabs)
-        tabs.addStretch(1)
-        layout.addLayout(tabs)
-        self._tabs.setVisible(source != HUB)
         name = tr("Lines of Tooltray's log") if source == HUB else tr("Lines that {name} wrote", name=source.removeprefix(SERVER))
         self.list = LogList(self, self._model, name)
         self.bar = LogBar(self)
-        layout.addWidget(self._recording)
-        layout.addWidget(self.bar)
-        layout.addLayout(self._faults)
-        layout.addWidget(self._make_frame(), 1)
+        fill(column(self, spacing=8), fill(row(), self._tabs, 1), self._recording, self.bar, self._faults, (self._make_frame(), 1))
+        self._tabs.setVisible(source != HUB)
         self._timer = QTimer(self, interval=HUB_LOOKED_AT_MS)
         self._timer.timeout.connect(self.refresh)
         self._search_timer = QTimer(self, interval=SEARCH_AFTER_MS, singleShot=True)
@@ -84,12 +75,9 @@ class LogView(QWidget, View):
         self._parts.addWidget(self.list)
         self._parts.addWidget(self._empty)
         frame = Surface(theme, "surface", "border", "m")
-        inside = column(frame, margins=(1, 4, 1, 4))
-        inside.addWidget(self._parts, 1)
-        inside.addWidget(self.details)
-        self._newest = Button(theme, tr("Jump to the newest"), icon="chevron-down", small=True)
+        fill(column(frame, margins=(1, 4, 1, 4)), (self._parts, 1), self.details)
+        self._newest = Button(theme, tr("Jump to the newest"), icon="chevron-down", small=True, on_click=self.show_newest)
         self._newest.setParent(frame)
-        self._newest.clicked.connect(self.show_newest)
         self._newest.hide()
         return frame
 
@@ -123,7 +111,7 @@ class LogView(QWidget, View):
             self._show_row(place)
         else:
             self._is_following = False
-            self._supersede(partial(self._read_around, position))
+            self._supersede(lambda: self._read_around(self.reader.read_around(position)))
 
     def copy_all(self) -> None:
         """Copies the loaded lines."""
@@ -131,14 +119,12 @@ class LogView(QWidget, View):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows what failed, above the lines; None removes it."""
-        clear(self._faults)
-        if problem is not None:
-            self._faults.addWidget(Banner(self.context.theme, "error", title(problem), sentences(problem)))
+        show_error(self._faults, self.context.theme, problem)
 
     def _go_to_time(self) -> None:
         at, self._goes_to_time = self._goes_to_time, 0.0
         self._is_following = False
-        self._supersede(partial(self._read_around_time, at))
+        self._supersede(lambda: self._read_around(self.reader.read_around_time(at)))
 
     def _show_row(self, place: int) -> None:
         self._is_following = False
@@ -153,13 +139,7 @@ class LogView(QWidget, View):
 
     def choose_file(self) -> None:
         """Prompts for a file, and saves the whole log in it."""
-        dialog = QFileDialog(self.context.window, tr("Save the log"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("log")
-        dialog.selectFile(f"{self._source.removeprefix(SERVER)}.log".replace("/", "-"))
-        dialog.fileSelected.connect(self.save)
-        dialog.open()
+        self.context.choose_new_file(tr("Save the log"), f"{self._source.removeprefix(SERVER)}.log".replace("/", "-"), self.save)
 
     def save(self, path: str) -> None:
         """Writes the whole log, with the levels that are chosen, into a file."""
@@ -252,15 +232,9 @@ class LogView(QWidget, View):
                 return
         await self._read_newest()  # more than anybody could have read
 
-    async def _read_around(self, position: str) -> None:
-        await self.reader.read_around(position)
-        self._show_line(position)
-
-    async def _read_around_time(self, at: float) -> None:
-        self._show_line(await self.reader.read_around_time(at))
-
-    def _show_line(self, position: str) -> None:
-        if (place := self._model.find(position)) >= 0:
+    async def _read_around(self, read: Coroutine[object, object, str]) -> None:
+        """Awaits a read, and shows the line at whose position it has read."""
+        if (place := self._model.find(await read)) >= 0:
             self._show_row(place)
 
     # what is searched
@@ -400,3 +374,52 @@ class LogView(QWidget, View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_newest()
+
+
+class LogSheet(Surface):
+    """A sheet with a log.
+
+    Args:
+        source: "hub" or "server:NAME".
+
+    Attributes:
+        log: the log itself.
+    """
+
+    close_requested = Signal()
+
+    def __init__(self, context: PageContext, source: str) -> None:
+        super().__init__(context.theme, "surface.raised", "border", "xl")
+        self._server = source.removeprefix(SERVER) if source.startswith(SERVER) else ""
+        self.setMaximumWidth(px(SHEET_SIZE.width()))
+        name = tr("Log of {name}", name=self._server) if self._server else tr("Tooltray's log")
+        self.setAccessibleName(name)
+        self._fault, self.log = column(), LogView(context, source)
+        self._problem: Problem | None = None
+        close = IconButton(context.theme, "x", tr("Close"), small=True, on_click=self.close_requested.emit)
+        head = fill(row(margins=(24, 14, 16, 14)), (ElidedLabel(context.theme, name, "heading"), 1), close)
+        body = fill(column(margins=(24, 14, 24, 18), spacing=12), self._fault, (self.log, 1))
+        fill(column(self), head, divider(), (body, 1))
+        context.servers.server_changed.connect(self._on_server_changed)
+        context.servers.server_removed.connect(self._on_server_removed)
+        if server := context.servers.find(self._server):
+            self._show_problem(server.problem)
+
+    def sizeHint(self) -> QSize:
+        return SHEET_SIZE * px(1.0)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.log.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
+        if server.name == self._server and server.problem != self._problem:
+            self._show_problem(server.problem)
+
+    def _on_server_removed(self, name: str) -> None:
+        if name == self._server:
+            self.close_requested.emit()
+
+    def _show_problem(self, problem: Problem | None) -> None:
+        self._problem = problem
+        show_error(self._fault, self._theme, problem)

@@ -2,7 +2,6 @@
 rows of the list of folders. Pure functions of snapshots."""
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
 from pathlib import PurePath
 
 import msgspec
@@ -13,7 +12,6 @@ from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.ui.client_names import shown_client
-from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import file_name, folder_name, visible_path
 from tooltray.ui.problem_words import sentences, title
@@ -82,10 +80,6 @@ def problem_title(problem: FileProblem) -> str:
     return shown if not problem.entry or problem.entry in shown else f"{problem.entry}: {say(problem.problem.title)}"
 
 
-def problem_text(problem: FileProblem) -> str:
-    return sentences(problem.problem)
-
-
 def problem_place(file: ServerFileSnapshot, problem: FileProblem) -> str:
     """Returns the place of a problem in the file."""
     place = line_word(problem.line)
@@ -95,16 +89,10 @@ def problem_place(file: ServerFileSnapshot, problem: FileProblem) -> str:
 def problem_line(problem: FileProblem) -> str:
     """Returns the line of a problem, unless its text contains it already."""
     place = line_word(problem.line)
-    return "" if place.casefold() in problem_text(problem).casefold() else place
+    return "" if place.casefold() in sentences(problem.problem).casefold() else place
 
 
 # what waits for a yes
-
-
-def trust_title(project: str) -> str:
-    if not project:
-        return tr("Let a program do this?")
-    return tr("Allow servers of {folder}?", folder=folder_name(project))
 
 
 def trust_text(requests: Sequence[TrustRequest]) -> str:
@@ -211,11 +199,6 @@ def is_another(request: TrustRequest, known: TrustRequest) -> bool:
     return replace(request, variable_states=()) != replace(known, variable_states=())
 
 
-def needs_care(request: TrustRequest) -> bool:
-    """Returns whether approving should take more than one click."""
-    return bool(request.warnings)
-
-
 # reading again
 
 
@@ -276,10 +259,6 @@ def folder_rows(requests: Sequence[TrustRequest], allowed: Iterable[str], truste
     return [*waiting, *sorted(known, key=lambda row: row.key)]
 
 
-def row_folder(row: FolderRow) -> str:
-    return visible_path(row.path) if row.path else tr("Programs")
-
-
 def row_servers(row: FolderRow) -> str:
     if row.requests:
         return ", ".join(request.entry for request in row.requests)
@@ -290,11 +269,9 @@ def row_servers(row: FolderRow) -> str:
 
 def row_state(row: FolderRow) -> tuple[str, str]:
     """Returns the state of a row, as a chip."""
-    if any(needs_care(request) for request in row.requests):
+    if any(request.warnings for request in row.requests):
         return tr("Look closely"), "warning"
-    if row.requests:
-        return (tr("Changed"), "warning") if all(request.is_change for request in row.requests) else (tr("New"), "info")
-    return tr("Allowed"), ""
+    return request_chip(min(row.requests, key=lambda request: request.is_change)) if row.requests else (tr("Allowed"), "")
 
 
 def row_state_tip(row: FolderRow) -> str:
@@ -303,11 +280,3 @@ def row_state_tip(row: FolderRow) -> str:
     if row.trusted is not None:
         return tr("written by Tooltray") if row.trusted.is_own else tr("by you")
     return tr("Servers that work on a project may be started for this folder, and for all below it.")
-
-
-def row_since(row: FolderRow) -> str:
-    return moment(row.trusted.trusted_at, datetime.now()) if row.trusted is not None else ""
-
-
-def row_action(row: FolderRow) -> str:
-    return tr("Review…") if row.requests else tr("Revoke")

@@ -1,43 +1,48 @@
-"""The tab Projects of Servers: which folders may have servers of their own, which files servers come from, and what is wrong in them. Draws
-frozen snapshots.
-"""
+"""The tab Projects of Servers: which folders may have servers of their own, which files servers come from, and what is wrong in them; the
+sheet of one file; and the sheet that shows what reading the files again would change, and then does it. Draws frozen snapshots."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import PurePath
 
-from PySide6.QtCore import QModelIndex, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
-from tooltray.foundation.snapshots.setup import FileProblem, ServerFileSnapshot
-from tooltray.ui.i18n import many, tr
+from tooltray.foundation.snapshots.setup import FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.ui.figures import moment
+from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import TableSection, keep_in_sight
 from tooltray.ui.kit.setting_form import Setting, SettingForm
+from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.origins import visible_path
+from tooltray.ui.problem_words import sentences
 from tooltray.ui.projects import file_words as said
-from tooltray.ui.projects.file_sheet import FileSheet, ReloadSheet
 from tooltray.ui.projects.file_words import FolderRow, folder_rows
-from tooltray.ui.projects.folder_sheet import FolderSheet
-from tooltray.ui.projects.trust_sheet import TrustSheet
-from tooltray.ui.state_language import needs_person
-from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.projects.trust_sheet import FolderSheet, TrustSheet
+from tooltray.ui.state_language import UNKNOWN, needs_person
+from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import card_section, group, heading
+from tooltray.ui.widgets.setting_rows import add_lines, card_section, group, lines_box
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.widgets.table import Table
-from tooltray.ui.zoom import px
 
 MOST_OF_A_FILE = 3  # the first problems are often the cause of the others; all of them stand in the file's own sheet
 MOST_FILES = 10  # that have problems; the list of files says which others have
+WIDTH, RELOAD_WIDTH = 680, 760
+MOST_PROBLEMS = 10  # in full; the first ones are often the cause of the others
 
 
 class FileProblems(QWidget):
@@ -55,41 +60,32 @@ class FileProblems(QWidget):
             return
         self._shown = shown
         clear(self._layout)
-        for file in shown:
-            for problem in file.problems[:MOST_OF_A_FILE]:
-                self._add(self._line(file, problem))
-            if (more := len(file.problems) - MOST_OF_A_FILE) > 0:
-                self._add(self._rest(file, more))
+        add_lines(self._layout, (line for file in shown for line in self._lines(file)))
 
-    def _add(self, line: QWidget) -> None:
-        if self._layout.count():
-            self._layout.addWidget(divider())
-        self._layout.addWidget(line)
+    def _lines(self, file: ServerFileSnapshot) -> Iterator[QWidget]:
+        for problem in file.problems[:MOST_OF_A_FILE]:
+            yield self._line(file, problem)
+        if (more := len(file.problems) - MOST_OF_A_FILE) > 0:
+            yield self._rest(file, more)
 
     def _line(self, file: ServerFileSnapshot, problem: FileProblem) -> QWidget:
-        theme = self._theme
-        widget = QWidget()
+        theme, widget, place = self._theme, QWidget(), said.problem_place(file, problem)
         line = row(widget, margins=(0, 10, 0, 10), spacing=10)
         line.addWidget(Icon(theme, "alert", 16, "error.text", "surface"), 0, Qt.AlignmentFlag.AlignTop)
-        words = column()
-        words.addWidget(Label(theme, said.problem_title(problem), "caption_strong", "error", wrap=True))
-        if text := said.problem_text(problem):
+        words = fill(column(), Label(theme, said.problem_title(problem), "caption_strong", "error", wrap=True))
+        if text := sentences(problem.problem):
             words.addWidget(Label(theme, text, "caption", "secondary", wrap=True))
-        words.addWidget(Label(theme, said.problem_place(file, problem), "caption", "muted", wrap=True))
+        words.addWidget(Label(theme, place, "caption", "muted", wrap=True))
         line.addLayout(words, 1)
-        button = Button(theme, tr("Open"), icon="external", small=True)
-        button.setAccessibleName(tr("Open {file}", file=said.problem_place(file, problem)))
-        button.clicked.connect(lambda: self._tab.open_file(file.path))
+        button = Button(theme, tr("Open"), icon="external", small=True, on_click=lambda: self._tab.open_file(file.path))
+        button.setAccessibleName(tr("Open {file}", file=place))
         line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return widget
 
     def _rest(self, file: ServerFileSnapshot, count: int) -> QWidget:
-        widget = QWidget()
-        line = row(widget, margins=(26, 6, 0, 6))
-        button = Button(self._theme, many(count, "1 more problem", "{count} more problems"), "link", small=True)
-        button.clicked.connect(lambda: self._tab.open_sheet(file))
-        line.addWidget(button)
-        line.addStretch(1)
+        widget, text = QWidget(), many(count, "1 more problem", "{count} more problems")
+        button = Button(self._theme, text, "link", small=True, on_click=lambda: self._tab.open_sheet(file))
+        fill(row(widget, margins=(26, 6, 0, 6)), button, 1)
         return widget
 
 
@@ -143,7 +139,8 @@ class ProjectsTab(Page):
         self.context.links.projects_changed.emit([file.project for file in files if file.kind == "mcp.json" and file.project])
         self._problems.set_files(files)
         self._wrong.setVisible(any(file.problems for file in files))
-        self._fill(self._files, files)
+        self._files.set_rows(files)
+        self._files.fit_height()
         self._used.setVisible(bool(files))
         if isinstance(sheet := self.context.sheets.panel, FileSheet):
             for file in files:
@@ -174,10 +171,7 @@ class ProjectsTab(Page):
             sheet.set_requests(requests)
 
     def _draw_folders(self) -> None:
-        rows = folder_rows(self._requests, self._allowed, self._trusted)
-        self._fill(self._folders, rows)
-        self._folders.setVisible(bool(rows))
-        self._no_folders.setVisible(not rows)
+        self._folder_section.show_rows(folder_rows(self._requests, self._allowed, self._trusted))
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
@@ -271,78 +265,45 @@ class ProjectsTab(Page):
         """Opens the sheet of a file."""
         self.context.sheets.show(FileSheet(self.context, file))
 
-    def _fill(self, table: Table, rows: Sequence[object]) -> None:
-        table.set_rows(rows)
-        table.fit_height()
-        table.viewport().update()  # a switch that a refused wish has moved stands as before
-
     def _lists(self) -> QWidget:
         theme = self._theme
         area = self._area = ReadingScroll(tr("Projects"), spacing=20)
-        body = area.body
-        body.addWidget(self._folder_list())
+        self._folder_section = self._folder_list()
+        area.body.addWidget(self._folder_section)
         self._problems = FileProblems(self)
         text = tr("Faulty entries are ignored; the rest is used, and running servers keep running.")
-        self._wrong = card_section(self._theme, body, tr("Problems"), text, self._problems)
-        self._files = self._table(self._file_columns(), tr("Files with servers"), lambda each: each.path)
-        self._files.row_chosen.connect(self.open_sheet)
-        text = tr("Your settings, the .mcp.json of projects that clients work on, and files given at the start.")
-        self._used = card_section(self._theme, body, tr("Files with servers"), text, self._files)
-        again = Button(theme, tr("Read again…"), "ghost", "refresh", small=True)
-        again.clicked.connect(lambda: self.run(self._preview()))
-        text = tr("Within a second after saving. Restarts only what changed.")
-        body.addWidget(group(theme, self._form.row(Setting("hotReload", tr("Reload automatically"), text, True), again)))
-        body.addStretch(1)
-        return area
-
-    def _folder_list(self) -> QWidget:
-        theme, widget = self._theme, QWidget()
-        add = Button(theme, tr("Allow a folder…"), icon="plus", small=True)
-        add.clicked.connect(self._on_allow)
-        text = tr("Servers of a project run only after you have seen what they start.")
-        layout = column(widget, spacing=10)
-        layout.addLayout(heading(theme, tr("Folders"), ElidedLabel(theme, text, "caption", "muted"), add))
-        box = Surface(theme)
-        lines = column(box, margins=(16, 1, 16, 1))
-        self._folders = self._table(self._folder_columns(), tr("Folders"), lambda each: each.key)
-        self._folders.row_chosen.connect(self._on_folder)
-        self._folders.pressed.connect(self._on_action)
-        lines.addWidget(self._folders)
-        text = tr("None yet. When a project brings servers, they wait for your approval.")
-        self._no_folders = Label(theme, text, "body", "muted", wrap=True)
-        self._no_folders.setContentsMargins(0, px(14), 0, px(14))
-        lines.addWidget(self._no_folders)
-        layout.addWidget(box)
-        return widget
-
-    def _table(self, columns: Sequence[Column], name: str, key: object) -> Table:
-        table = Table(self._theme, columns, name, key, in_card=True, has_header=True)  # type: ignore[arg-type]
-        table.selectionModel().currentChanged.connect(partial(self._keep_in_sight, table))
-        return table
-
-    def _folder_columns(self) -> list[Column]:
-        return [
-            Column(tr("Folder"), said.row_folder, Kind.TEXT, 0, lambda each: each.path),
-            Column(tr("Servers"), said.row_servers, Kind.QUIET),
-            Column(tr("State"), said.row_state, Kind.CHIP, 120, said.row_state_tip),
-            Column(tr("Since"), said.row_since, Kind.QUIET, 96),
-            Column("", said.row_action, Kind.BUTTON, 92),
-        ]
-
-    def _file_columns(self) -> list[Column]:
-        return [
+        self._wrong = card_section(theme, area.body, tr("Problems"), text, self._problems)
+        columns = [
             Column(tr("File"), said.file_title, Kind.TEXT, 0, lambda each: each.path),
             Column(tr("Used"), said.file_kind, Kind.QUIET, 196),
             Column(tr("Servers"), lambda each: many(len(each.entries), "1 server", "{count} servers"), Kind.QUIET, 108),
             Column(tr("State"), lambda each: said.file_look(each, self._failing), Kind.STATE, 128),
         ]
+        self._files = Table(theme, columns, tr("Files with servers"), lambda each: each.path, in_card=True, has_header=True)
+        self._files.row_chosen.connect(self.open_sheet)
+        text = tr("Your settings, the .mcp.json of projects that clients work on, and files given at the start.")
+        self._used = card_section(theme, area.body, tr("Files with servers"), text, self._files)
+        again = Button(theme, tr("Read again…"), "ghost", "refresh", small=True, on_click=lambda: self.run(self._preview()))
+        text = tr("Within a second after saving. Restarts only what changed.")
+        fill(area.body, group(theme, self._form.row(Setting("hotReload", tr("Reload automatically"), text, True), again)), 1)
+        keep_in_sight(area, self._folders, self._files)
+        return area
 
-    def _keep_in_sight(self, table: Table, current: QModelIndex, _before: QModelIndex) -> None:
-        """Scrolls the page to a table's current row, since the tables are as high as their rows and do not scroll."""
-        content = self._area.widget()
-        if content is not None and current.isValid() and table.hasFocus():
-            middle = table.viewport().mapTo(content, table.visualRect(current).center())
-            self._area.ensureVisible(0, middle.y(), 0, table.verticalHeader().defaultSectionSize())
+    def _folder_list(self) -> TableSection:
+        columns = [
+            Column(tr("Folder"), lambda each: visible_path(each.path) or tr("Programs"), Kind.TEXT, 0, lambda each: each.path),
+            Column(tr("Servers"), said.row_servers, Kind.QUIET),
+            Column(tr("State"), said.row_state, Kind.CHIP, 120, said.row_state_tip),
+            Column(tr("Since"), lambda each: moment(each.trusted.trusted_at, datetime.now()) if each.trusted else "", Kind.QUIET, 96),
+            Column("", lambda each: tr("Review…") if each.requests else tr("Revoke"), Kind.BUTTON, 92),
+        ]
+        self._folders = table = Table(self._theme, columns, tr("Folders"), lambda each: each.key, in_card=True, has_header=True)
+        table.row_chosen.connect(self._on_folder)
+        table.pressed.connect(self._on_action)
+        add = Button(self._theme, tr("Allow a folder…"), icon="plus", small=True, on_click=self._on_allow)
+        text = tr("Servers of a project run only after you have seen what they start.")
+        nothing = tr("None yet. When a project brings servers, they wait for your approval.")
+        return TableSection(self.context, tr("Folders"), text, table, add, nothing=nothing)
 
     def _on_folder(self, row: FolderRow) -> None:
         """Opens what waits in a folder, or else the file that its servers come from."""
@@ -377,3 +338,92 @@ class ProjectsTab(Page):
         trusted = [each for each in self._trusted if each.project == (requests[0].project if requests else path)]
         panel = FolderSheet(self.context, path, requests, self._read_all, trusted=trusted, problem=problem, guard_ms=self._guard_ms)
         self.context.sheets.show(panel)
+
+
+class FileSheet(SheetView):
+    """A sheet with a file's servers and problems; its buttons open the file, or its folder."""
+
+    def __init__(self, context: PageContext, file: ServerFileSnapshot) -> None:
+        super().__init__(context, said.file_title(file), WIDTH)
+        theme, wishes, self.path = context.theme, context.wishes, file.path
+        self._kind = Label(theme, "", "caption", "muted", wrap=True)
+        self._problems = column(spacing=8)
+        columns = [
+            Column(tr("Server"), lambda each: each.name),
+            Column(tr("Called here"), said.here, Kind.QUIET, 170),
+            Column(tr("State"), said.entry_look, Kind.STATE, 160),
+            Column(tr("Line"), lambda each: str(each.line or UNKNOWN), Kind.NUMBER, 60),
+        ]
+        name = tr("Servers of the file")
+        self._table = Table(theme, columns, name, lambda each: (each.name, each.line), in_card=True, has_header=True)
+        self._box = lines_box(theme, [self._table], margin=1)
+        fill(self.body, CodeLabel(theme, visible_path(file.path), "secondary"), self._kind, self._problems, self._box)
+        open_folder = Button(theme, tr("Open folder"), "ghost", "folder", on_click=lambda: wishes.file_place_requested.emit(self.path))
+        fill(self.buttons, open_folder, 1)
+        self.set_first_focus(self.add_button(tr("Close"), self.leave))
+        self._open = self.add_button(tr("Open the file"), lambda: wishes.file_requested.emit(self.path), "primary", "external")
+        self.set_file(file)
+
+    def set_file(self, file: ServerFileSnapshot) -> None:
+        """Shows a newer snapshot of the file."""
+        self._kind.setText(said.file_kind(file) + (f" · {tr('its endpoint: {url}', url=file.url)}" if file.url else ""))
+        self._open.setEnabled(file.exists)
+        clear(self._problems)
+        for problem in file.problems[:MOST_PROBLEMS]:
+            text = "\n".join(filter(None, (sentences(problem.problem), said.problem_line(problem))))
+            self._problems.addWidget(Banner(self._theme, "error", said.problem_title(problem), text))
+        if (more := len(file.problems) - MOST_PROBLEMS) > 0:
+            text = many(more, "1 more problem", "{count} more problems")
+            self._problems.addWidget(Label(self._theme, text, "caption", "muted"))
+        self._table.set_rows(file.entries)
+        self._table.fit_height()
+        self._box.setVisible(bool(file.entries))
+
+
+class ReloadSheet(SheetView):
+    """A sheet with the changes that a reload would make.
+
+    Args:
+        read: reads what the page shows of files.
+    """
+
+    def __init__(self, context: PageContext, changes: Sequence[ReloadChange], read: Work) -> None:
+        super().__init__(context, tr("Read the files again"), RELOAD_WIDTH)
+        theme, self._read, self._can_go = context.theme, read, said.reload_does_something(changes)
+        text = tr("This is what would change. Calls to other servers continue. Nothing has been done yet.")
+        quiet = tr("No changes. These need your review first.") if changes else tr("All servers run as in their files. Nothing to do.")
+        self.body.addWidget(Label(theme, text if self._can_go else quiet, "body", "secondary", wrap=True))
+        columns = [
+            Column(tr("Name"), said.reload_name, Kind.TEXT, 148),
+            Column(tr("Change"), said.reload_look, Kind.STATE, 132),
+            Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
+            Column(tr("File"), said.reload_file, Kind.QUIET, 140, lambda each: each.file),
+        ]
+        table = Table(theme, columns, tr("What changes"), lambda each: each, in_card=True, has_header=True)
+        table.set_rows(changes)
+        table.fit_height()
+        box = lines_box(theme, [table], margin=1)
+        self.body.addWidget(box)
+        box.setVisible(bool(changes))
+        self.set_first_focus(self.add_button(tr("Cancel") if self._can_go else tr("Close"), self.leave))
+        self._go = self.add_button(tr("Reload now"), self._on_go, "primary")
+        self._go.setVisible(self._can_go)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure at the top, and lets the user try again; None removes it."""
+        super().show_problem(problem)
+        if problem is not None:
+            self._set_busy(False)
+
+    def _on_go(self) -> None:
+        self._set_busy(True)
+        self.show_problem(None)
+        self.run(self._reload(), then=self._read, toast=tr("The files are read again"))
+
+    async def _reload(self) -> None:
+        await self.hub.files.reload()
+        self.close_requested.emit()
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._go.setText(tr("Reading…") if is_busy else tr("Reload now"))
+        self._go.setEnabled(not is_busy)

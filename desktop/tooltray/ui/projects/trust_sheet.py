@@ -1,43 +1,37 @@
-"""The sheet that requests approval for the servers in a project's file: each with what it starts and what it gets, exactly as in the file.
+"""The sheet that requests approval for the servers in a project's file: each with what it starts and what it gets, exactly as in the file;
+and the sheet that allows a folder, in whose file there may be such servers.
 
 An approval covers what is shown: it carries the digests of the visible entries, and an entry that changes meanwhile is switched off again.
 For a moment after it is shown, and after each change, the sheet takes no approval; "Not now" has the focus, and Enter grants nothing."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import starmap
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.approvals import TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.ui.confinement_words import in_full, in_short
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.origins import visible_path
+from tooltray.ui.origins import folder_name, visible_path
 from tooltray.ui.problem_words import whole
-from tooltray.ui.projects.file_words import (
-    is_another,
-    line_word,
-    needs_care,
-    request_chip,
-    trust_text,
-    trust_title,
-    unasked,
-    unseen_by,
-    variable_lines,
-)
+from tooltray.ui.projects import file_words as said
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.setting_rows import add_lines
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.zoom import px
 
 FACT_WIDTH = 124
@@ -73,7 +67,9 @@ class TrustEntry(Surface):
         if request.warnings:
             warnings = "\n".join(whole(Problem(warning)) for warning in request.warnings)
             layout.addWidget(Banner(theme, "warning", tr("Look closely at this server"), warnings))
-        layout.addLayout(self._facts())
+        facts = column()
+        add_lines(facts, starmap(self._fact, self._fact_words()))
+        layout.addLayout(facts)
         if request.diff:
             layout.addWidget(Label(theme, tr("What is different from what you allowed:"), "caption_strong", "secondary", wrap=True))
             layout.addWidget(DiffView(theme, request.diff, tr("What is different in {name}", name=request.entry), width=px(INNER_WIDTH)))
@@ -85,29 +81,18 @@ class TrustEntry(Surface):
 
     def _title(self) -> QHBoxLayout:
         theme, request = self._theme, self.request
-        line = row(spacing=8)
-        line.addWidget(ElidedLabel(theme, request.entry, "strong", mode=Qt.TextElideMode.ElideMiddle), 1)
+        line = fill(row(spacing=8), (ElidedLabel(theme, request.entry, "strong", mode=Qt.TextElideMode.ElideMiddle), 1))
         if request.is_inside:
             inside = Chip(theme, tr("Lies in the project"), "warning")
             inside.setToolTip(tr("Anyone who can change the project can change what it starts."))
             line.addWidget(inside)
-        line.addWidget(Chip(theme, request.transport))
-        line.addWidget(Chip(theme, *request_chip(request)))
-        line.addWidget(self._switch)
-        return line
+        return fill(line, Chip(theme, request.transport), Chip(theme, *said.request_chip(request)), self._switch)
 
-    def _facts(self) -> QVBoxLayout:
-        lines = column()
-        for index, (name, value) in enumerate(self._fact_words()):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 6, 0, 6))
-            label = ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
-            label.setFixedWidth(px(FACT_WIDTH))
-            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(value, 1)
-            lines.addLayout(line)
-        return lines
+    def _fact(self, name: str, value: QWidget) -> QHBoxLayout:
+        line, label = row(margins=(0, 6, 0, 6)), ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
+        label.setFixedWidth(px(FACT_WIDTH))
+        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        return fill(line, (value, 1))
 
     def _fact_words(self) -> Iterator[tuple[str, QWidget]]:
         request = self.request
@@ -124,14 +109,14 @@ class TrustEntry(Surface):
         if request.secrets:
             yield tr("Gets secrets"), self._code(", ".join(request.secrets))
         if request.variables:
-            yield tr("Gets variables"), self._code(variable_lines(request))
+            yield tr("Gets variables"), self._code(said.variable_lines(request))
         if not (request.secrets or request.variables):
             yield tr("Gets"), self._plain(_environment(request) if request.command else tr("none of your secrets, none of your variables"))
         yield from self._written_words()
-        yield tr("Runs without asking"), self._plain(unasked(request))
+        yield tr("Runs without asking"), self._plain(said.unasked(request))
         if request.confinement is not None:
             yield tr("Sandbox"), self._plain(in_full(request.confinement))
-        if place := line_word(request.line):
+        if place := said.line_word(request.line):
             yield tr("In the file"), self._plain(place)
 
     def _written_words(self) -> Iterator[tuple[str, QWidget]]:
@@ -174,36 +159,28 @@ class TrustSheet(SheetView):
     def __init__(
         self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, guard_ms: int = GUARD_MS, title: str = ""
     ) -> None:
-        super().__init__(context, title or trust_title(requests[0].project), WIDTH)
+        self._project, file = (requests[0].project, requests[0].file) if requests else ("", "")
+        question = tr("Allow servers of {folder}?", folder=folder_name(self._project)) if self._project else tr("Let a program do this?")
+        super().__init__(context, title or question, WIDTH)
         theme, self._read = context.theme, read
-        self._project, self._file = (requests[0].project, requests[0].file) if requests else ("", "")
         self._is_busy = False
         self._entries: dict[str, TrustEntry] = {}
         self._guard = QTimer(self, singleShot=True, interval=guard_ms)
         self._guard.timeout.connect(self._draw)
         self._text = Label(theme, "", "body", "secondary", wrap=True)
-        self.body.addWidget(self._text)
         self._more = Label(theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._more)
         self._unseen = Label(theme, "", "caption", "warning", wrap=True)
         self._unseen.hide()
-        self.body.addWidget(self._unseen)
+        fill(self.body, self._text, self._more, self._unseen)
         if self._project:
-            look = Button(theme, tr("Open the file"), "ghost", "external")
-            look.clicked.connect(lambda: context.wishes.file_requested.emit(self._file))
+            look = Button(theme, tr("Open the file"), "ghost", "external", on_click=lambda: context.wishes.file_requested.emit(file))
             self.buttons.addWidget(look)
         elif requests:
-            refuse = Button(theme, tr("Refuse"), "ghost", "trash")
-            refuse.clicked.connect(self._on_refuse)
-            self.buttons.addWidget(refuse)
-        self.buttons.addStretch(1)
-        later = Button(theme, tr("Not now"), heeds_enter=False)
-        later.clicked.connect(self.close_requested)
-        self.buttons.addWidget(later)
+            self.buttons.addWidget(Button(theme, tr("Refuse"), "ghost", "trash", on_click=self._on_refuse))
+        later = Button(theme, tr("Not now"), heeds_enter=False, on_click=self.close_requested.emit)
+        self._go = Button(theme, tr("Allow"), "primary", heeds_enter=False, on_click=self._on_go)
+        fill(self.buttons, 1, later, self._go)
         self.set_first_focus(later)
-        self._go = Button(theme, tr("Allow"), "primary", heeds_enter=False)
-        self._go.clicked.connect(self._on_go)
-        self.buttons.addWidget(self._go)
         self._show(requests)
 
     @property
@@ -221,7 +198,7 @@ class TrustSheet(SheetView):
         views = self.hub.views
         with contextlib.suppress(TooltrayError):  # what is asked here is more important
             found = await views.get_profiles(), await views.get_client_modes(), await views.get_sessions()
-            text = unseen_by(self._project, self._entries, *found)
+            text = said.unseen_by(self._project, self._entries, *found)
             self._unseen.setText(text)
             self._unseen.setVisible(bool(text))
 
@@ -249,7 +226,7 @@ class TrustSheet(SheetView):
             if known is not None and known.request == request:
                 self._entries[request.entry] = before.pop(request.entry)
                 continue
-            is_changed = known is not None and is_another(request, known.request)
+            is_changed = known is not None and said.is_another(request, known.request)
             is_on = self._is_on_at_first(requests) if known is None else known.is_on and not is_changed
             entry = TrustEntry(self._theme, request, self._draw, is_on=is_on, is_changed=is_changed)
             self._entries[request.entry] = entry
@@ -268,11 +245,11 @@ class TrustSheet(SheetView):
 
     def _is_on_at_first(self, requests: Sequence[TrustRequest]) -> bool:
         """Returns whether entries are switched on at first: only one that is the whole question."""
-        return len(requests) == 1 and not needs_care(requests[0])
+        return len(requests) == 1 and not requests[0].warnings  # one that needs care takes more than one click
 
     def _head(self, requests: Sequence[TrustRequest]) -> str:
         """Returns the text above the entries."""
-        return trust_text(requests)
+        return said.trust_text(requests)
 
     @property
     def _wanted(self) -> dict[str, str]:
@@ -304,3 +281,79 @@ class TrustSheet(SheetView):
         for name in names:
             await self.hub.files.distrust_entries("", name)
         self.close_requested.emit()
+
+
+class FolderSheet(TrustSheet):
+    """A sheet that asks whether a folder may be a project.
+
+    Args:
+        folder: its path, as chosen.
+        requests: of its file; empty: nothing there waits.
+        trusted: the servers of its file that are allowed already.
+        read: reads what the page shows.
+        problem: why its file cannot be read; None: it can, or has none.
+    """
+
+    def __init__(
+        self,
+        context: PageContext,
+        folder: str,
+        requests: Sequence[TrustRequest],
+        read: Work,
+        *,
+        trusted: Sequence[TrustedEntry] = (),
+        problem: Problem | None = None,
+        guard_ms: int = GUARD_MS,
+    ) -> None:
+        self._folder, self._trusted, self._is_readable = folder, trusted, problem is None
+        self._deferred = [server.name for server in context.servers.servers if server.is_deferred]
+        super().__init__(context, requests, read, guard_ms=guard_ms, title=tr("Allow the folder {folder}?", folder=folder_name(folder)))
+        self.body.insertWidget(0, CodeLabel(context.theme, visible_path(folder)))
+        self.body.insertWidget(2, Label(context.theme, self._file_words(requests), "body", "secondary", wrap=True))
+        if problem is not None:
+            self.show_problem(problem)
+
+    def set_requests(self, requests: Sequence[TrustRequest]) -> None:
+        """Shows what waits now; the folder's own requests are among them only once it is in use."""
+        own = [request for request in requests if request.project == self._project]
+        if self._project and own:
+            super().set_requests(own)
+
+    def _is_on_at_first(self, requests: Sequence[TrustRequest]) -> bool:
+        """Returns False: allowing the folder is the question, and its servers come besides."""
+        return False
+
+    def _head(self, requests: Sequence[TrustRequest]) -> str:
+        about = tr("AI clients may work in it and in all folders below it, and servers that wait for a project may start for it.")
+        if not self._deferred:
+            return about + " " + tr("None of your servers waits for a project.")
+        return about + " " + tr("Your servers that wait for one: {names}.", names=", ".join(self._deferred))
+
+    def _file_words(self, requests: Sequence[TrustRequest]) -> str:
+        allowed = tr("Allowed there already: {names}.", names=", ".join(each.entry for each in self._trusted)) if self._trusted else ""
+        if requests:
+            text = many(len(requests), "Its file .mcp.json has 1 server that waits.", "Its file .mcp.json has {count} servers that wait.")
+            return " ".join(filter(None, (text, tr("What you switch on runs, the rest waits."), allowed)))
+        if self._is_readable and not allowed:
+            return tr("The folder has no servers of its own.")
+        return allowed
+
+    def _draw(self) -> None:
+        count = len(self._wanted)
+        self._go.setEnabled(not self._is_busy and not self._guard.isActive())
+        self._go.setText(many(count, "Allow folder and 1 server", "Allow folder and {count} servers") if count else tr("Allow folder"))
+
+    async def _trust(self, wanted: dict[str, str]) -> None:
+        """Allows the servers before the folder: if one has changed meanwhile, nothing is allowed."""
+        if wanted:
+            await self.hub.files.trust_entries(self._project, wanted)
+        allowed = await self.hub.projects.allow_folder(self._folder)
+        toast = tr("{folder} is allowed", folder=allowed)
+        self.context.offer_undo(toast, partial(self._revoke, allowed, tuple(wanted)))
+        self.close_requested.emit()
+
+    async def _revoke(self, folder: str, entries: Sequence[str]) -> None:
+        for entry in entries:
+            await self.hub.files.distrust_entries(self._project, entry)
+        await self.hub.projects.disallow_folder(folder)
+        await self._read()

@@ -25,7 +25,7 @@ from tooltray.ui.servers.sign_in_sheet import SignInAddressSheet
 from tooltray.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:  # imported where it is opened
-    from tooltray.ui.logs.log_sheet import LogSheet
+    from tooltray.ui.logs.log_view import LogSheet
 
 
 class ServersShown(Protocol):
@@ -281,7 +281,7 @@ class ServerVerbs(QObject, View):
         self._open_log(HUB)
 
     def _open_log(self, source: str) -> "LogSheet":
-        from tooltray.ui.logs.log_sheet import LogSheet
+        from tooltray.ui.logs.log_view import LogSheet
 
         self.context.show_window()
         panel = LogSheet(self.context, source)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QHideEvent, QPainter, QPainterPath, QPaintEvent, QRegion, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
@@ -14,7 +14,7 @@ from tooltray.ui.widgets.button import Button, leave_focus
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import Header
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 ICONS = {"error": "alert", "warning": "alert", "info": "info"}
@@ -41,6 +41,13 @@ class Banner(Surface):
         line.addLayout(words, 1)
         for button in buttons:
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+
+
+def show_error(layout: QLayout, theme: Theme, problem: Problem | None) -> None:
+    """Replaces the content of a layout by a banner with a failure; None: by nothing."""
+    clear(layout)
+    if problem is not None:
+        layout.addWidget(Banner(theme, "error", title(problem), sentences(problem)))
 
 
 class NoticeDetails(QWidget):
@@ -108,24 +115,16 @@ class NoticeLine(QWidget):
         self.details: NoticeDetails | None = None
         self.setFixedHeight(px(HEIGHT))
         self.setAccessibleName(f"{title}. {text}" if text else title)
-        line = row(self, margins=(24, 0, 24, 0), spacing=8)
-        line.addWidget(Icon(theme, ICONS[tone], 14, f"{tone}.text", f"{tone}.subtle"))
+        icon = Icon(theme, ICONS[tone], 14, f"{tone}.text", f"{tone}.subtle")
         self._title = ElidedLabel(theme, title, "caption_strong", tone, hugs=True)
-        line.addWidget(self._title)
         self._text = ElidedLabel(theme, "", "caption", "secondary", hugs=True)
         self._text.set_text(text)
-        line.addWidget(self._text)
-        self._text.setVisible(bool(text))
         self._remark = Label(theme, more, "caption", "secondary")
-        line.addWidget(self._remark)
+        self._more = Button(theme, content[0] if content else tr("More…"), "link", small=True, on_click=self.show_details)
+        fill(row(self, margins=(24, 0, 24, 0), spacing=8), icon, self._title, self._text, self._remark, self._more, 1, *buttons)
+        self._text.setVisible(bool(text))
         self._remark.setVisible(bool(more))
-        self._more = Button(theme, content[0] if content else tr("More…"), "link", small=True)
-        self._more.clicked.connect(self.show_details)
-        line.addWidget(self._more)
-        line.addStretch(1)
         self._buttons = (self._more, *buttons)
-        for button in buttons:
-            line.addWidget(button)
         for button in self._buttons:
             button.setFixedHeight(px(BUTTON_HEIGHT))
         self._fit()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Property, QEasingCurve, QPoint, QPropertyAnimation, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAction, QFocusEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QMenu, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QWidget
 
 from tooltray.ui import icons
@@ -231,6 +231,22 @@ class IconButton(Button):
     def set_name(self, name: str) -> None:
         self.setToolTip(name)
         self.setAccessibleName(name)
+
+
+def new_menu(parent: QWidget, theme: Theme, name: str) -> QMenu:
+    """Makes a menu that is deleted once it is closed; `name` is for screen readers."""
+    menu = QMenu(parent)
+    menu.setFont(theme.font())
+    menu.setAccessibleName(name)
+    menu.aboutToHide.connect(menu.deleteLater)
+    return menu
+
+
+def add_tick(menu: QMenu, text: str, is_on: bool, slot: Callable[[bool], object]) -> None:
+    """Adds an entry to a menu that the user ticks, or clears."""
+    action = QAction(text, menu, checkable=True, checked=is_on)
+    action.toggled.connect(slot)
+    menu.addAction(action)
 
 
 MENU_GAP = 2  # px between a button and its menu

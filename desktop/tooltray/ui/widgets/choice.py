@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, PaintedButton, popup_below
+from tooltray.ui.widgets.button import Button, PaintedButton, new_menu, popup_below
 from tooltray.ui.widgets.surface import column
 from tooltray.ui.zoom import px
 
@@ -71,11 +71,8 @@ class Choice(Button):
         return QFontMetrics(self.font()).elidedText(self._title, Qt.TextElideMode.ElideMiddle, room + 1)
 
     def _on_clicked(self) -> None:
-        menu = QMenu(self)
-        menu.setFont(self._theme.font())
-        menu.setAccessibleName(self._name)
+        menu = new_menu(self, self._theme, self._name)
         menu.setMinimumWidth(self.width())
-        menu.aboutToHide.connect(menu.deleteLater)
         group = QActionGroup(menu)
         for value, title in self._options:
             action = menu.addAction(_short(title).replace("&", "&&"))

@@ -1,13 +1,15 @@
 """Rows with one setting each, in groups, and parts that are folded: the form of a settings page."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 HEIGHT, HEIGHT_WITH_TEXT = 46, 56
@@ -17,12 +19,8 @@ WORDS_SHARE, VALUE_SHARE = 2, 3  # of a row's width, where a long value stands b
 
 def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWidget) -> QHBoxLayout:
     """Makes a section's heading: its name, one sentence below it, and actions at the right."""
-    line = row()
-    words = column(spacing=2)
-    words.addWidget(Label(theme, title, "heading"))
-    if text is not None:
-        words.addWidget(text)
-    line.addLayout(words, 1)
+    words = fill(column(spacing=2), Label(theme, title, "heading"), *([text] if text is not None else []))
+    line = fill(row(), (words, 1))
     for action in actions:
         line.addWidget(action, 0, Qt.AlignmentFlag.AlignBottom)
     return line
@@ -30,12 +28,9 @@ def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWi
 
 def card_section(theme: Theme, body: QBoxLayout, name: str, text: str, content: QWidget) -> QWidget:
     """Adds a section with one card to a page's body; hidden until it has content."""
-    widget = QWidget()
-    layout = column(widget, spacing=10)
-    layout.addLayout(heading(theme, name, ElidedLabel(theme, text, "caption", "muted")))
-    box = Surface(theme)
-    column(box, margins=(16, 1, 16, 1)).addWidget(content)
-    layout.addWidget(box)
+    widget, box = QWidget(), Surface(theme)
+    fill(column(box, margins=(16, 1, 16, 1)), content)
+    fill(column(widget, spacing=10), heading(theme, name, ElidedLabel(theme, text, "caption", "muted")), box)
     widget.hide()
     body.addWidget(widget)
     return widget
@@ -48,9 +43,7 @@ def setting_row(theme: Theme, title: str, text: str | Label, *controls: QWidget)
     widget = QWidget()
     widget.setMinimumHeight(px(HEIGHT_WITH_TEXT) if text else px(HEIGHT))
     line = row(widget, spacing=8)
-    words = column(margins=(0, WORDS_MARGIN, 0, WORDS_MARGIN))
-    words.addStretch(1)
-    words.addWidget(ElidedLabel(theme, title, "label"))
+    words = fill(column(margins=(0, WORDS_MARGIN, 0, WORDS_MARGIN)), 1, ElidedLabel(theme, title, "label"))
     if text:
         words.addWidget(Label(theme, text, "caption", "muted", wrap=True) if isinstance(text, str) else text)
     words.addStretch(1)
@@ -80,12 +73,21 @@ def text_line(theme: Theme, name: str, placeholder: str = "", *, style: str = "b
 def group(theme: Theme, *rows: QWidget) -> Surface:
     """Returns a box with settings that belong together."""
     box = Surface(theme)
-    layout = column(box, margins=(16, 0, 16, 0))
-    for index, widget in enumerate(rows):
-        if index:
-            layout.addWidget(divider())
-        layout.addWidget(widget)
+    add_lines(column(box, margins=(16, 0, 16, 0)), rows)
     return box
+
+
+def lines_box(theme: Theme, lines: Iterable[QWidget | QLayout], ground: str = "surface", margin: int = 0) -> Surface:
+    """Returns a box in a sheet with lines; `margin`: px above the first and below the last one."""
+    box = Surface(theme, ground, "border", "m")
+    add_lines(column(box, margins=(14, margin, 14, margin)), lines)
+    return box
+
+
+def add_lines(layout: QBoxLayout, lines: Iterable[QWidget | QLayout]) -> None:
+    """Adds lines to a layout, with a hairline between two of them."""
+    for index, line in enumerate(lines):
+        fill(layout, *([divider()] if index else []), line)
 
 
 class Fold(QWidget):

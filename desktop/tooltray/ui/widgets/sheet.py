@@ -9,14 +9,13 @@ from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import show_error
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import move_focus
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import FittedScroll
-from tooltray.ui.widgets.surface import DialogWindow, Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import DialogWindow, Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 QUESTION_WIDTH = 480
@@ -234,29 +233,14 @@ class SheetFrame(Surface):
         self._first_focus: QWidget | None = None
         self.setMaximumWidth(px(width))
         self.setAccessibleName(name)
-        layout = column(self)
-        head = row(margins=(24, 14, 16, 14))
-        head.addWidget(ElidedLabel(theme, name, "heading"), 1)
-        self._close_button = IconButton(theme, "x", tr("Close"), small=True)
-        self._close_button.clicked.connect(self.leave)
-        head.addWidget(self._close_button)
-        layout.addLayout(head)
-        layout.addWidget(divider())
-        content = QWidget()
-        outer = column(content, margins=(24, 16, 24, 20), spacing=12)
-        self._fault = column()
-        self.body = column(spacing=12)
-        outer.addLayout(self._fault)
-        outer.addLayout(self.body)
-        outer.addStretch(1)
+        self._close_button = IconButton(theme, "x", tr("Close"), small=True, on_click=self.leave)
+        head = fill(row(margins=(24, 14, 16, 14)), (ElidedLabel(theme, name, "heading"), 1), self._close_button)
+        content, self._fault, self.body = QWidget(), column(), column(spacing=12)
+        fill(column(content, margins=(24, 16, 24, 20), spacing=12), self._fault, self.body, 1)
         self.scroll_area = FittedScroll(name, width)
         self.scroll_area.setWidget(content)
-        layout.addWidget(self.scroll_area, 1)
-        layout.addWidget(divider())
-        self._above_buttons = column(margins=(24, 0, 24, 0))
-        layout.addLayout(self._above_buttons)
-        self.buttons = row(margins=(24, 14, 24, 14))
-        layout.addLayout(self.buttons)
+        self._above_buttons, self.buttons = column(margins=(24, 0, 24, 0)), row(margins=(24, 14, 24, 14))
+        fill(column(self), head, divider(), (self.scroll_area, 1), divider(), self._above_buttons, self.buttons)
 
     def add_above_buttons(self, notice: QWidget) -> None:
         """Adds a notice that does not scroll away with the content."""
@@ -287,9 +271,7 @@ class SheetFrame(Surface):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
-        clear(self._fault)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        show_error(self._fault, self._theme, problem)
 
 
 class QuestionFrame(SheetFrame):
