@@ -30,7 +30,7 @@ from tests.fakes.server_snapshots import server, tool
 
 from tooltray.records.journal.journal_file import JournalFile, NewEntry
 from tooltray.records.journal.journal_reader import JournalReader
-from tooltray.ui.shell.pages import PAGES
+from tooltray.ui.shell.main_window import PAGES
 from tooltray.ui.theme import Theme
 
 CALLS, BATCH = 100_000, 5000

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication  # noqa: E402
 from tests.ui.scenes.all_scenes import SCENES  # noqa: E402
 
 from tooltray.ui.i18n import install_language  # noqa: E402
+from tooltray.ui.shell.desktop import GarbageCollector  # noqa: E402
 from tooltray.ui.theme import Theme  # noqa: E402
 
 
@@ -50,6 +51,7 @@ def main() -> None:
     languages = ["" if language == "en" else language] if language else ["", "zh_TW"]
     app = QApplication(sys.argv[:1])
     app.setQuitOnLastWindowClosed(False)
+    GarbageCollector(app)  # a widget that is collected in the thread of a scene's work takes Qt down
     with qasync.QEventLoop(app) as loop:
         loop.run_until_complete(
             take_all(app, args.folder, args.scenes or list(SCENES), languages, [mode] if mode else ["light", "dark"], args.zoom)

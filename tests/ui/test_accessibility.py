@@ -20,7 +20,7 @@ from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.add.add_server import AddServerSheet
-from tooltray.ui.approval.approval_window import ApprovalWindow
+from tooltray.ui.approval.call_view import ApprovalWindow
 from tooltray.ui.clients.client_table import NEW
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme

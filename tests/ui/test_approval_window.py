@@ -17,7 +17,7 @@ from tests.fakes.server_snapshots import server
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approval import call_view
-from tooltray.ui.approval.approval_window import ApprovalWindow
+from tooltray.ui.approval.call_view import ApprovalWindow
 from tooltray.ui.approval.prompts import ApprovalPrompt
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import LONGEST, DiffView

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.ui.approval.approval_body import details, ends, granted, granted_to, granted_until, minutes, time_left
 from tooltray.ui.figures import moment
-from tooltray.ui.shell.hub_words import waiting_words
+from tooltray.ui.shell.hub_status import waiting_words
 
 NOW = datetime(2026, 11, 22, 14, 30)
 

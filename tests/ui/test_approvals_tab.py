@@ -29,7 +29,7 @@ from tooltray.foundation.snapshots.approvals import (
 )
 from tooltray.ui.activity.approvals_tab import ApprovalsTab, about_words, answer_words, facts, way_words
 from tooltray.ui.activity.waiting_section import ToolChangeSheet
-from tooltray.ui.approval.approval_window import CallSheet
+from tooltray.ui.approval.call_view import CallSheet
 from tooltray.ui.kit.destinations import Activity, Destination, OpenServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QImage, QImageWriter
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.ui.feedback.attachments import (
+from tooltray.ui.feedback.answer_box import (
     LARGEST_FILE_BYTES,
     LARGEST_PICTURE_BYTES,
     MIB,

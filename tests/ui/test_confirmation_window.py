@@ -15,7 +15,7 @@ from tests.fakes.server_snapshots import server
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded
 from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot
-from tooltray.ui.approval.confirmation_window import ConfirmationWindow, fact_name, fact_value, origin
+from tooltray.ui.approval.asking_window import ConfirmationWindow, fact_name, fact_value, origin
 from tooltray.ui.approval.prompts import ConfirmationPrompt
 from tooltray.ui.theme import Theme
 

@@ -34,9 +34,8 @@ from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.shell.appearance import Appearance
-from tooltray.ui.shell.desktop import Desktop, Start, Windows
-from tooltray.ui.shell.garbage import GarbageCollector
-from tooltray.ui.shell.hub_words import hub_words
+from tooltray.ui.shell.desktop import Desktop, GarbageCollector, Start, Windows
+from tooltray.ui.shell.hub_status import hub_words
 from tooltray.ui.shell.main_window import MainWindow, QuitPanel, who
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.shell.tray import Tray
@@ -421,7 +420,7 @@ async def test_what_was_to_be_expected_is_no_bug(live: Callable[..., Life]) -> N
 
 
 def test_the_foot_says_every_phase() -> None:
-    words = {phase: hub_words(phase, None).look.word for phase in HubPhase}
+    words = {phase: hub_words(phase, None)[0].word for phase in HubPhase}
     assert words[HubPhase.FAILED] == "Tooltray is not running"
     assert words[HubPhase.ENDING] == "Tooltray is ending"
     assert words[HubPhase.STARTING] == words[HubPhase.TAKING_OVER] == words[HubPhase.RUNNING] == "Tooltray is starting"

@@ -25,7 +25,7 @@ from tests.ui.test_attachments import bomb, encoded
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.approval.approval_body import WIDTH as APPROVAL_WIDTH
-from tooltray.ui.feedback.attachments import AttachmentChip
+from tooltray.ui.feedback.answer_box import AttachmentChip
 from tooltray.ui.feedback.feedback_sheets import ReadyAnswers
 from tooltray.ui.feedback.feedback_window import SIZE, FeedbackWindow
 from tooltray.ui.feedback.feedback_windows import GAP, MOST_DRAFTS, FeedbackWindows, place_for

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from tooltray.ui.shell.garbage import FULL_EVERY, GarbageCollector
+from tooltray.ui.shell.desktop import FULL_EVERY, GarbageCollector
 
 
 @pytest.fixture

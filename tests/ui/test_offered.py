@@ -17,7 +17,7 @@ from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.ui.kit.destinations import Servers
 from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools import offered
+from tooltray.ui.tools import offer_preview as offered
 from tooltray.ui.tools.offer_preview import OfferPreview
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.widgets.filter_tabs import FilterTab

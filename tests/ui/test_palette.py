@@ -18,8 +18,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.secrets_help import SecretsHelp
-from tooltray.ui.shell.palette import RECENT, Palette
-from tooltray.ui.shell.palette_entry import PaletteEntry, indexed, matches
+from tooltray.ui.shell.palette import RECENT, Palette, PaletteEntry, indexed, matches
 from tooltray.ui.shell.palette_panel import PalettePanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast

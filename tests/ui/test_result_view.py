@@ -15,9 +15,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.results.json_tree import AT_ONCE, JsonTree
-from tooltray.ui.results.part_view import FIRST_SHOWN, LongText
-from tooltray.ui.results.picture import Picture
-from tooltray.ui.results.result_view import FIRST_PARTS, ResultView
+from tooltray.ui.results.result_view import FIRST_PARTS, FIRST_SHOWN, LongText, Picture, ResultView
 from tooltray.ui.theme import Theme
 
 

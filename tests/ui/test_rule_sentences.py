@@ -3,7 +3,7 @@
 import pytest
 
 from tooltray.foundation.snapshots.approvals import JudgedCall, RulePreview
-from tooltray.ui.approval.rule_choice import of_late
+from tooltray.ui.approval.permission_words import of_late
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.ui.test_accessibility import nameless, tab
 
 from tooltray.ui.kit.destinations import OpenServer, Servers, Settings
 from tooltray.ui.kit.hub_phase import HubPhase
-from tooltray.ui.shell.pages import PAGES
+from tooltray.ui.shell.main_window import PAGES
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab

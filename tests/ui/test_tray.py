@@ -23,11 +23,19 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.kit.destinations import Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_state
-from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
+from tooltray.ui.shell.hub_status import HOUR_S, TrayState, hub_words, summary, tray_state, until_tomorrow_s
 from tooltray.ui.shell.tray import SIZES, Tray, tray_icon
-from tooltray.ui.shell.tray_menu import LONGEST_LINE, SHOWN_SERVERS, ServerEntry, TrayMenu, call_line, can_answer, load_line, short
-from tooltray.ui.shell.tray_reads import TrayReadings
+from tooltray.ui.shell.tray_menu import (
+    LONGEST_LINE,
+    SHOWN_SERVERS,
+    ServerEntry,
+    TrayMenu,
+    TrayReadings,
+    call_line,
+    can_answer,
+    load_line,
+    short,
+)
 from tooltray.ui.theme import Theme
 
 S = ServerState
@@ -71,7 +79,7 @@ def test_the_hub_s_state_in_one_line(snapshot: HubSnapshot, text: str) -> None:
 
 @pytest.mark.parametrize("phase", HubPhase)
 def test_every_phase_has_a_word(phase: HubPhase) -> None:
-    assert hub_words(phase, hub()).look.word
+    assert hub_words(phase, hub())[0].word
     assert summary(phase, None)
 
 

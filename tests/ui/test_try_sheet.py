@@ -22,8 +22,7 @@ from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.kit.destinations import OpenTool, Servers, TryTool
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.attempts import KEPT, LARGEST_KEPT, Attempt, Attempts, command_of, outcome_words
-from tooltray.ui.tools.try_sheet import TrySheet
+from tooltray.ui.tools.try_sheet import KEPT, LARGEST_KEPT, Attempt, Attempts, TrySheet, command_of, outcome_words
 from tooltray.ui.widgets.code_view import DiffView
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "count": {"type": "integer", "default": 2}}, "required": ["path"]}

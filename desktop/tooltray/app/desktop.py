@@ -190,8 +190,7 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
 
     await asyncio.sleep(0)
     from tooltray.ui.shell import main_window  # noqa: F401
-    from tooltray.ui.shell.desktop import Windows
-    from tooltray.ui.shell.garbage import GarbageCollector
+    from tooltray.ui.shell.desktop import GarbageCollector, Windows
 
     await asyncio.sleep(0)
     theme, hub, tasks = parts.theme, parts.hub, parts.tasks

@@ -22,9 +22,8 @@ from tooltray.foundation.snapshots.approvals import (
     OfferedRule,
     RulePreview,
 )
-from tooltray.ui.approval.approval_window import ApprovalWindow
-from tooltray.ui.approval.confirmation_window import ConfirmationWindow
-from tooltray.ui.approval.rule_choice import RuleChoice
+from tooltray.ui.approval.asking_window import ConfirmationWindow
+from tooltray.ui.approval.call_view import ApprovalWindow, RuleChoice
 from tooltray.ui.theme import Theme
 
 EDIT = ApprovalSnapshot(

@@ -13,7 +13,7 @@ from tests.ui.scenes.shot import Shot, shot_of
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.feedback.attachments import Attachment
+from tooltray.ui.feedback.answer_box import Attachment
 from tooltray.ui.feedback.feedback_window import Draft, FeedbackWindow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.markdown_view import MarkdownView

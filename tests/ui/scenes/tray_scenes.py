@@ -14,10 +14,9 @@ from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow, C
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import ProgramLoad
 from tooltray.ui.kit.hub_phase import HubPhase
-from tooltray.ui.shell.hub_words import TrayState
+from tooltray.ui.shell.hub_status import TrayState
 from tooltray.ui.shell.tray import INKS, SIZES, tray_icon
-from tooltray.ui.shell.tray_menu import TrayMenu
-from tooltray.ui.shell.tray_reads import TrayReadings
+from tooltray.ui.shell.tray_menu import TrayMenu, TrayReadings
 from tooltray.ui.theme import Theme
 
 READ = ApprovalSnapshot("1", "filesystem", "read_text_file", "Claude Code", "read", "{}", "It asks.", 0.0, ("once",))

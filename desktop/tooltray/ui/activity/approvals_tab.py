@@ -16,8 +16,8 @@ from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry, Gran
 from tooltray.ui.activity.activity_words import whole_time
 from tooltray.ui.activity.waiting_section import WaitingSection
 from tooltray.ui.approval.approval_body import details, ends, facts_box, granted, granted_to, granted_until, lines_box, own_permissions
-from tooltray.ui.approval.confirmation_window import fact_name, fact_value
-from tooltray.ui.approval.rule_choice import cautions, covered, of_late
+from tooltray.ui.approval.asking_window import fact_name, fact_value
+from tooltray.ui.approval.permission_words import cautions, covered, of_late
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, shipped, tr

@@ -14,10 +14,8 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ToolChange, TrustRequest
-from tooltray.ui.approval.approval_body import because, minutes, warnings
-from tooltray.ui.approval.approval_window import CallSheet
-from tooltray.ui.approval.call_view import Arguments, answer_call, disk_diff
-from tooltray.ui.approval.permission_words import waiting_call, waiting_entries
+from tooltray.ui.approval.approval_body import because, minutes, waiting_call, waiting_entries, warnings
+from tooltray.ui.approval.call_view import Arguments, CallSheet, answer_call, disk_diff
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext

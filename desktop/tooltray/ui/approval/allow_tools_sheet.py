@@ -18,7 +18,7 @@ from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -141,10 +141,9 @@ class AllowToolsSheet(SheetView):
             choice.chosen_changed.connect(self._draw)
 
     def _add_line(self, name: str, control: QWidget) -> QWidget:
-        widget = QWidget()
-        line = row(widget, spacing=12)
-        label = Label(self._theme, name, "label")
+        widget, label = QWidget(), Label(self._theme, name, "label")
         label.setFixedSize(px(LABEL_WIDTH), self._theme.size("control"))  # in line with the first line of its control
+        line = row(widget, spacing=12)
         line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(control, 1)
         self.body.addWidget(widget)
@@ -152,7 +151,6 @@ class AllowToolsSheet(SheetView):
 
     def _add_preview(self) -> None:
         self._covers = Label(self._theme, "", "caption", "muted", wrap=True)
-        self.body.addWidget(self._covers)
         columns = [
             Column(tr("Tool"), lambda tool: tool.original_name, Kind.MONO, 200),
             Column(tr("What it does"), lambda tool: " ".join(tool.description.split()), Kind.QUIET),
@@ -161,9 +159,9 @@ class AllowToolsSheet(SheetView):
         name = tr("What is allowed then")
         self._table = Table(self._theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=px(ROW_HEIGHT))
         self._box = Surface(self._theme, "surface", "border", "m")
-        column(self._box, margins=(14, 1, 14, 1)).addWidget(self._table)
+        fill(column(self._box, margins=(14, 1, 14, 1)), self._table)
         self._box.hide()
-        self.body.addWidget(self._box)
+        fill(self.body, self._covers, self._box)
 
     def _on_kind_chosen(self) -> None:
         self._tool_line.setVisible(self.grant.kind == "tool")

@@ -9,14 +9,15 @@ from itertools import starmap
 from pathlib import PurePosixPath
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, TrustRequest
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -24,7 +25,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.icon import Icon, IconTile
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 HOUR_S, DAY_S = 3600.0, 86400.0
@@ -137,12 +138,6 @@ def minutes(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02}"
 
 
-def time_words(request: ApprovalSnapshot, left_s: float) -> str:
-    """Returns how much time is left for an answer."""
-    left = minutes(left_s)
-    return tr("An answer counts for {time} more", time=left) if request.is_declined else tr("Declines in {time}", time=left)
-
-
 def granted(grant: GrantSnapshot) -> str:
     """Returns what was allowed."""
     if grant.kind == "reads":
@@ -211,6 +206,24 @@ def own_permissions(count: int) -> str:
     return tr("No standing permissions beyond each server's own ({count} servers allow everything)", count=count)
 
 
+def waiting_call(call: ApprovalSnapshot) -> str:
+    """Returns which client wants what."""
+    client = shown_client(call.client) or tr("An AI client")
+    return tr("{client} wants to use {tool} of {server}", client=client, tool=call.tool, server=call.server)
+
+
+def waiting_entries(requests: Sequence[TrustRequest]) -> str:
+    """Returns what waits for one project, or for programs."""
+    project, count = requests[0].project, len(requests)
+    if not project:
+        one = tr("{name} waits for your approval", name=requests[0].entry)
+        return one if count == 1 else tr("{count} servers wait for your approval", count=count)
+    name = folder_name(project)
+    if count == 1:
+        return tr("{folder} brings 1 server. Allow it?", folder=name)
+    return tr("{folder} brings {count} servers. Allow them?", folder=name, count=count)
+
+
 WIDTH, MARGIN = 480, 24  # px
 INNER_WIDTH = WIDTH - 2 * MARGIN
 MOST_LINES = 9  # of the arguments in sight at once; the rest scrolls
@@ -227,6 +240,14 @@ def lines_box(theme: Theme, lines: Iterable[QLayout]) -> Surface:
             layout.addWidget(divider())
         layout.addLayout(line)
     return box
+
+
+def hint_line(theme: Theme, icon: str, text: str, tone: str = "muted", *, behind: str = "bg.window") -> QHBoxLayout:
+    """Returns a sentence with its sign; `behind`: the colour below the sign."""
+    line = row()
+    color = "text.muted" if tone == "muted" else f"{tone}.text"
+    line.addWidget(Icon(theme, icon, 14, color, behind), 0, Qt.AlignmentFlag.AlignTop)
+    return fill(line, (Label(theme, text, "caption", tone, wrap=True), 1))
 
 
 def facts_box(theme: Theme, facts: Iterable[tuple[str, str]], *, has_words: bool = False) -> Surface:
@@ -247,57 +268,66 @@ def facts_box(theme: Theme, facts: Iterable[tuple[str, str]], *, has_words: bool
     return lines_box(theme, starmap(line, facts))
 
 
-class ApprovalBody(QWidget):
-    """A view of one frozen request; another request gets another body.
+def body_lines(body: QWidget, margin: int) -> QVBoxLayout:
+    """Makes the layout of what is shown of a request; `margin`: px around it."""
+    return column(body, margins=(margin, margin, margin, 16 if margin else 0), spacing=12)
+
+
+class RequestBody(QWidget):
+    """The base of the views of requests: a title with words below it. `lines` is the layout for the rest.
 
     Args:
         place: e.g. "1 of 3"; empty where nothing else waits.
-        edit: lets the user change the arguments.
         margin: px around it.
     """
 
-    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, edit: Callable[[], None], *, margin: int = 0) -> None:
+    def __init__(self, theme: Theme, tile: IconTile, heading: str, below: Label, place: str, *, margin: int) -> None:
         super().__init__()
-        self._theme, self._request, self._edit = theme, request, edit
-        layout = column(self, margins=(margin, margin, margin, 16 if margin else 0), spacing=12)
-        layout.addLayout(self._title(place))
-        if request.warnings:
-            layout.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(request.warnings)))
-        if request.flow:
-            layout.addWidget(Banner(theme, "warning", tr("It has read what strangers may have written"), because(request)))
-        if request.definition_diff:
-            layout.addWidget(Label(theme, tr("The tool has changed since you allowed it:"), "strong", wrap=True))
-            name = tr("What is different in the tool's definition")
-            layout.addWidget(DiffView(theme, request.definition_diff, name, width=px(INNER_WIDTH)))
-        if path := told(request, PLACES):
-            layout.addWidget(facts_box(theme, [(tr("Path"), path)]))
-        for part in self._content():
-            layout.addWidget(part)
-        if not request.flow:  # said above
-            layout.addLayout(self._reason())
-        if description := " ".join(request.description.split()):
-            for part in self._folded(description):
-                layout.addWidget(part)
-        layout.addStretch(1)
+        self.lines = body_lines(self, margin)
+        words = fill(column(spacing=1), Label(theme, heading, "heading", wrap=True), below)
+        self._place = Label(theme, place, "caption", "muted", tabular=True)
+        line = row(spacing=14)
+        line.addWidget(tile, 0, Qt.AlignmentFlag.AlignTop)
+        line.addLayout(words, 1)
+        line.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
+        self.lines.addLayout(line)
 
     def set_place(self, place: str) -> None:
         self._place.setText(place)
 
-    def _title(self, place: str) -> QHBoxLayout:
-        theme, request = self._theme, self._request
-        line = row(spacing=14)
+
+class ApprovalBody(RequestBody):
+    """A view of one frozen request; another request gets another body. `edit` lets the user change the arguments."""
+
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, edit: Callable[[], None], *, margin: int = 0) -> None:
         is_writing = request.category == "write"
         tile = IconTile(theme, "edit" if is_writing else "search", tone="warning" if is_writing else "neutral")
-        line.addWidget(tile, 0, Qt.AlignmentFlag.AlignTop)
-        words = column(spacing=1)
-        words.addWidget(Label(theme, question(request), "heading", wrap=True))
         who = Label(theme, breakable(wish(request)), "caption", "muted", wrap=True)
+        super().__init__(theme, tile, question(request), who, place, margin=margin)
         who.setAccessibleName(wish(request))
-        words.addWidget(who)
-        line.addLayout(words, 1)
-        self._place = Label(theme, place, "caption", "muted", tabular=True)
-        line.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
-        return line
+        self._theme, self._request, self._edit = theme, request, edit
+        fill(self.lines, *self._notices(), *self._content())
+        if not request.flow:  # said above
+            words = because(request)
+            if request.is_declined:
+                words += " " + tr("Your answer counts for the next identical call.")
+            self.lines.addLayout(hint_line(theme, "shield", words))
+        if description := " ".join(request.description.split()):
+            fill(self.lines, *self._folded(description))
+        self.lines.addStretch(1)
+
+    def _notices(self) -> Iterator[QWidget]:
+        theme, request = self._theme, self._request
+        if request.warnings:
+            yield Banner(theme, "warning", tr("Look closely at this tool"), warnings(request.warnings))
+        if request.flow:
+            yield Banner(theme, "warning", tr("It has read what strangers may have written"), because(request))
+        if request.definition_diff:
+            yield Label(theme, tr("The tool has changed since you allowed it:"), "strong", wrap=True)
+            name = tr("What is different in the tool's definition")
+            yield DiffView(theme, request.definition_diff, name, width=px(INNER_WIDTH))
+        if path := told(request, PLACES):
+            yield facts_box(theme, [(tr("Path"), path)])
 
     def _content(self) -> Iterator[QWidget]:
         theme, request = self._theme, self._request
@@ -308,9 +338,7 @@ class ApprovalBody(QWidget):
             arguments.wrap(px(INNER_WIDTH), MOST_LINES)
             yield arguments
         if request.is_editable:
-            edit = Button(theme, tr("Edit arguments…"), "link", "edit", small=True, heeds_enter=False)
-            edit.clicked.connect(self._edit)
-            yield edit
+            yield Button(theme, tr("Edit arguments…"), "link", "edit", small=True, heeds_enter=False, on_click=self._edit)
 
     def _folded(self, description: str) -> Iterator[QWidget]:
         """Yields a button, and what it shows: the server's words, which are no reason to allow anything."""
@@ -323,12 +351,3 @@ class ApprovalBody(QWidget):
         fold.toggled.connect(lambda is_open: fold.set_face(fold.text(), "chevron-down" if is_open else "chevron-right"))
         yield fold
         yield label
-
-    def _reason(self) -> QHBoxLayout:
-        line = row(spacing=8)
-        line.addWidget(Icon(self._theme, "shield", 14, "text.muted", "bg.window"), 0, Qt.AlignmentFlag.AlignTop)
-        words = because(self._request)
-        if self._request.is_declined:
-            words += " " + tr("Your answer counts for the next identical call.")
-        line.addWidget(Label(self._theme, words, "caption", "muted", wrap=True), 1)
-        return line

@@ -1,21 +1,16 @@
 """When calls ask, for all AI clients: the flow guard, and for how long an approval covers the same call."""
 
-from collections.abc import Mapping
-from functools import partial
-
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.setting_form import Setting, SettingForm
 from tooltray.ui.kit.view import View
-from tooltray.ui.widgets.button import Switch
-from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import column
-from tooltray.ui.zoom import px
+from tooltray.ui.widgets.setting_rows import group, heading
+from tooltray.ui.widgets.surface import column, fill
 
-CHOICE_WIDTH = 220
+CHOICE_WIDTH = 220  # px
 SECONDS = (0, 10, 30, 60)
 
 
@@ -30,59 +25,19 @@ class AskingSection(QWidget, View):
         super().__init__()
         self.context, self._view = view.context, view
         theme = view.context.theme
-        self._guard = Switch(theme, tr("Flow guard"))
-        self._guard.clicked.connect(self._on_guard)
-        self._seconds = Choice(theme, [], name=tr("The same call again"))
-        self._seconds.setFixedWidth(px(CHOICE_WIDTH))
-        self._seconds.chosen_changed.connect(self._on_seconds)
-        self._shown: Mapping[str, object] = {}
-        body = column(self, spacing=10)
-        text = tr("For all AI clients.")
-        body.addLayout(heading(theme, tr("When calls ask"), ElidedLabel(theme, text, "caption", "muted")))
-        same = tr("Whether your approval also counts for an identical call right after it.")
-        body.addWidget(
-            group(
-                theme,
-                setting_row(theme, tr("Flow guard"), what_the_flow_guard_does(), self._guard),
-                setting_row(theme, tr("The same call again"), same, self._seconds),
-            )
-        )
-        self.show_asking({})
+        self._form = SettingForm(self, self.read, done=tr("When calls ask is changed"))
+        guard = Setting("approvals.flowGuard", tr("Flow guard"), what_the_flow_guard_does())
+        text = tr("Whether your approval also counts for an identical call right after it.")
+        same = Setting("approvals.sameForSeconds", tr("The same call again"), text, 0, SECONDS, _words, CHOICE_WIDTH)
+        head = heading(theme, tr("When calls ask"), ElidedLabel(theme, tr("For all AI clients."), "caption", "muted"))
+        fill(column(self, spacing=10), head, group(theme, self._form.row(guard), self._form.row(same)))
 
     def show_problem(self, problem: Problem | None) -> None:
         self._view.show_problem(problem)
 
     async def read(self) -> None:
         """Reads the settings, and shows them."""
-        shown = (await self.hub.settings.get_settings()).settings.get("approvals")
-        self.show_asking(shown if isinstance(shown, Mapping) else {})
-
-    def show_asking(self, shown: Mapping[str, object]) -> None:
-        """Shows `approvals` of the settings."""
-        self._shown = shown
-        self._guard.set_on(shown.get("flowGuard", False) is not False)
-        now = self._now
-        self._seconds.set_options([(str(each), _words(each)) for each in sorted({*SECONDS, now})])
-        self._seconds.choose(str(now))
-
-    @property
-    def _now(self) -> int:
-        seconds = self._shown.get("sameForSeconds")
-        return seconds if isinstance(seconds, int) and seconds >= 0 else 0
-
-    def _on_guard(self, is_on: bool) -> None:
-        self._change({"flowGuard": is_on}, {"flowGuard": not is_on})
-
-    def _on_seconds(self, chosen: str) -> None:
-        before = self._now
-        self._seconds.choose(str(before))  # until it is so
-        if int(chosen) != before:
-            self._change({"sameForSeconds": int(chosen)}, {"sameForSeconds": before})
-
-    def _change(self, changes: Mapping[str, object], back: Mapping[str, object]) -> None:
-        """Changes `approvals` of the settings; `back` undoes it."""
-        change, toast = self.hub.settings.change_settings, tr("When calls ask is changed")
-        self.run(change({"approvals": changes}), then=self.read, toast=toast, undo=partial(change, {"approvals": back}))
+        self._form.show_settings((await self.hub.settings.get_settings()).settings)
 
 
 def _words(seconds: int) -> str:

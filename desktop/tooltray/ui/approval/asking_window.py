@@ -1,31 +1,39 @@
-"""A small window that requests approval, since the main window may be closed.
+"""A small window that requests approval, since the main window may be closed; and the one for a command that waits for it: what it wants
+to allow, the details, and the programs that started it.
 
 It never takes the keyboard from another program: it is shown without being activated, and cannot be activated before it can be answered.
 For a moment after it is shown, and after each change of its request, it takes no answer, so that a click or a key meant for something else
 is ignored. Once the user activates it, the refusing button has the focus; Enter does nothing."""
 
+import re
 import time
-from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from msgspec.structs import replace
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import UNTIL_REVOKED, ApprovalSnapshot, ConfirmationSnapshot
 from tooltray.ui import icons
-from tooltray.ui.approval.approval_body import WIDTH, minutes
-from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.approval.approval_body import MARGIN, WIDTH, RequestBody, facts_box, hint_line, minutes
+from tooltray.ui.client_names import shown_client
+from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
+from tooltray.ui.figures import duration
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.background import timer
+from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.charts import Meter
+from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.keyboard import add_zoom_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import DialogWindow, clear, column, divider, height_at, row
+from tooltray.ui.widgets.surface import DialogWindow, clear, column, divider, fill, height_at, row
 from tooltray.ui.zoom import px
 
 GAP = 24  # px from the screen's edges
@@ -36,19 +44,20 @@ R = TypeVar("R", bound=ApprovalSnapshot | ConfirmationSnapshot)
 
 
 class AskingWindow(DialogWindow, Generic[R]):
-    """The base of the windows that request approval. A subclass makes the buttons and the body, and defines the answers.
+    """The base of the windows that request approval. A subclass makes the body, and defines the answers.
 
     Args:
+        buttons: the layout with all buttons: `refuse`, and the `others`.
         guard_ms: how long it takes no answer after each change.
     """
 
     answered = Signal(str, object)  # the id of the request, and the answer
     put_away = Signal()  # the user has read that a request has ended
 
-    def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
+    def __init__(self, theme: Theme, buttons: QHBoxLayout, refuse: QPushButton, *others: QPushButton, guard_ms: int) -> None:
         super().__init__(None, FLAGS)
-        self._theme = theme
-        self._request: R | None = None
+        self._theme, self._refuse, self._others = theme, refuse, others
+        self.request: R | None = None  # that is shown; None after it has ended
         self._body: QWidget | None = None
         self._is_busy = False
         self._fault: Problem | None = None
@@ -57,27 +66,20 @@ class AskingWindow(DialogWindow, Generic[R]):
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
         self.setWindowTitle(tr("Tooltray asks"))
         self.setWindowIcon(icons.app_icon())
-        self._guard = _timer(self, guard_ms, self._on_guard_over)
-        self._arrival = _timer(self, guard_ms)  # keys are no answer until then, after the window was activated
-        self._refit = _timer(self, 0, self._fit)  # once all layouts know what they show now
-        self._clock = _timer(self, TICK_MS, self._tick, repeats=True)
-        layout = column(self)
+        self._guard = timer(self, guard_ms, self._on_guard_over)
+        self._arrival = timer(self, guard_ms)  # keys are no answer until then, after the window was activated
+        self._refit = timer(self, 0, self._fit)  # once all layouts know what they show now
+        self._clock = timer(self, TICK_MS, self._tick, repeats=True)
         self._faults = column()
-        layout.addLayout(self._faults)
         self._scroll = FittedScroll(self.windowTitle(), WIDTH)
-        layout.addWidget(self._scroll, 1)
-        layout.addWidget(divider())
-        layout.addLayout(self._buttons())
-        layout.addLayout(self._time())
+        self._bar = Meter(theme, tr("Time left"), height=3, tone="neutral")
+        self._left = Label(theme, "", "caption", "muted", tabular=True)
+        time_left = fill(row(margins=(24, 0, 24, 16), spacing=10), (self._bar, 1), self._left)
+        fill(column(self), self._faults, (self._scroll, 1), divider(), buttons, time_left)
         for keys, slot in (("Ctrl+Return", self._on_yes_key), ("Ctrl+Enter", self._on_yes_key), ("Esc", self._on_no_key)):
             QShortcut(QKeySequence(keys), self, slot)
         add_zoom_keys(self, theme)
         theme.changed.connect(self._refit.start)
-
-    @property
-    def request(self) -> R | None:
-        """The request that is shown; None after it has ended."""
-        return self._request
 
     @property
     def takes_answers(self) -> bool:
@@ -105,13 +107,13 @@ class AskingWindow(DialogWindow, Generic[R]):
 
     def show_ended(self, problem: Problem) -> None:
         """Shows why an answer came too late, where nothing else waits."""
-        self._request = self._body = None
+        self.request = self._body = None
         self._scroll.hide()
         self._clear_fault()
         self.show_problem(problem)
-        for widget in (*self._yes_buttons(), self._bar, self._left):
+        for widget in (*self._others, self._bar, self._left):
             widget.hide()
-        self._no_button().setText(tr("Close"))
+        self._refuse.setText(tr("Close"))
         self._fit()
 
     def go_there(self) -> None:
@@ -127,16 +129,6 @@ class AskingWindow(DialogWindow, Generic[R]):
         """Shows a request, one of `count` that wait; does nothing if it is shown already."""
         raise NotImplementedError
 
-    def _buttons(self) -> QHBoxLayout:
-        raise NotImplementedError
-
-    def _yes_buttons(self) -> Iterable[QPushButton]:
-        """Returns all buttons but the refusing one."""
-        raise NotImplementedError
-
-    def _no_button(self) -> QPushButton:
-        raise NotImplementedError
-
     def _answer(self, is_yes: bool) -> None:
         """Answers by a key, or by closing the window: approves once, or refuses."""
         raise NotImplementedError
@@ -148,7 +140,7 @@ class AskingWindow(DialogWindow, Generic[R]):
 
     # the parts
 
-    def _show_body(self, body: QWidget) -> None:
+    def place_body(self, body: QWidget) -> None:
         """Shows another request."""
         self._body, self._is_busy = body, False
         body.installEventFilter(self)
@@ -167,14 +159,6 @@ class AskingWindow(DialogWindow, Generic[R]):
         self._faults.setContentsMargins(0, 0, 0, 0)
         self._fault = None
 
-    def _time(self) -> QHBoxLayout:
-        line = row(margins=(24, 0, 24, 16), spacing=10)
-        self._bar = Meter(self._theme, tr("Time left"), height=3, tone="neutral")
-        self._left = Label(self._theme, "", "caption", "muted", tabular=True)
-        line.addWidget(self._bar, 1)
-        line.addWidget(self._left)
-        return line
-
     def _fit(self) -> None:
         """Makes the window as high as its content, as far as the screen allows, and opens it at the upper right of the screen."""
         room = self.screen().availableGeometry()
@@ -186,8 +170,8 @@ class AskingWindow(DialogWindow, Generic[R]):
     # time
 
     def _tick(self) -> None:
-        if self._request is not None:
-            left_s, words = self._time_left(self._request)
+        if self.request is not None:
+            left_s, words = self._time_left(self.request)
             self._bar.set_share(left_s / WHOLE_S)
             self._left.setText(words)
 
@@ -202,10 +186,10 @@ class AskingWindow(DialogWindow, Generic[R]):
             self._set_usable(True)
             focused = self.focusWidget()
             if self._body is None or focused is None or not self._body.isAncestorOf(focused):  # else the user types there
-                self._no_button().setFocus(Qt.FocusReason.OtherFocusReason)
+                self._refuse.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _set_usable(self, is_usable: bool) -> None:
-        for button in (*self._yes_buttons(), self._no_button()):
+        for button in (*self._others, self._refuse):
             button.setEnabled(is_usable)
 
     def _accept_focus(self) -> None:
@@ -222,10 +206,10 @@ class AskingWindow(DialogWindow, Generic[R]):
         """Answers the request, or closes what has ended."""
         if not self.takes_answers:
             return
-        if self._request is None:
+        if self.request is None:
             self.put_away.emit()
         else:
-            self.answered.emit(self._request.id, answer)
+            self.answered.emit(self.request.id, answer)
 
     def _on_yes_key(self) -> None:
         if not self._arrival.isActive():
@@ -255,18 +239,133 @@ class AskingWindow(DialogWindow, Generic[R]):
         self._answer(False)
 
 
-def _timer(parent: QWidget, interval_ms: int, slot: Callable[[], None] | None = None, *, repeats: bool = False) -> QTimer:
-    timer = QTimer(parent)
-    timer.setSingleShot(not repeats)
-    timer.setInterval(interval_ms)
-    if slot is not None:
-        timer.timeout.connect(slot)
-    return timer
-
-
 def _height(layout: QLayout | None, width: int) -> int:
     """Returns the height of the current content."""
     assert layout is not None
     layout.invalidate()
     layout.activate()
     return height_at(layout, width)
+
+
+DURATIONS = frozenset({"expires_in_s", "duration_s"})
+"""Facts in seconds."""
+NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
+
+
+def heading() -> str:
+    return tr("Let a command allow something?")
+
+
+def wish(request: ConfirmationSnapshot) -> str:
+    """Returns what a command wants, as a sentence."""
+    return whole(Problem(request.what))
+
+
+def fact_name(name: str) -> str:
+    """Returns the name of a detail for the user; an unknown one keeps its own."""
+    names = {
+        "server": tr("Server"),
+        "tool": tr("Tool"),
+        "client": tr("AI client"),
+        "project": tr("Project"),
+        "folder": tr("Folder"),
+        "path": tr("Folder"),
+        "kind": tr("Kind"),
+        "name": tr("Name"),
+        "files": tr("Files"),
+        "network": tr("Network"),
+        "hosts": tr("Hosts"),
+        "read": tr("May read"),
+        "write": tr("May change"),
+        "rule": tr("Rule"),
+        "rules": tr("Rules"),
+        "rules_before": tr("Before"),
+        "entries": tr("Servers"),
+        "commands": tr("Command"),
+        "digests": tr("Fingerprint"),
+        "definitions": tr("Fingerprint"),
+        "expires_in_s": tr("How long"),
+        "duration_s": tr("How long"),
+        "secrets": tr("Secrets"),
+        "token": tr("Token"),
+        "scope": tr("Scope"),
+        "settings": tr("Settings"),
+        "changes": tr("Changes"),
+        "session": tr("Session"),
+        "until": tr("How long"),
+        "changed": tr("Changed arguments"),
+    }
+    return names.get(name, name)
+
+
+def fact_value(name: str, value: str) -> str:
+    """Returns the value of a detail for the user; an unknown one stays unchanged."""
+    if name == "files" and value in FILES:
+        return files_title(value)
+    if name == "network" and value in NETWORKS:
+        return network_title(value)
+    if name in DURATIONS and NUMBER.fullmatch(value):
+        return tr("for {duration}", duration=duration(float(value)))
+    words = {
+        ("kind", "tool"): tr("One tool"),
+        ("kind", "reads"): tr("Everything that reads"),
+        ("until", "lock"): tr("until the screen locks"),
+        ("until", UNTIL_REVOKED): tr("until you revoke it"),
+    }
+    return words.get((name, value)) or say(value)
+
+
+def origin(request: ConfirmationSnapshot) -> str:
+    """Returns which programs started a command, as a sentence."""
+    if not request.origin:
+        return tr("The system does not identify the program that asks.")
+    first, *others = request.origin
+    if not others:
+        return tr("It comes from {program}.", program=first)
+    return tr("It comes from {program}, started by {others}.", program=first, others=", ".join(others))
+
+
+class ConfirmationBody(RequestBody):
+    """A view of one frozen request."""
+
+    def __init__(self, theme: Theme, request: ConfirmationSnapshot, place: str) -> None:
+        below = Label(theme, wish(request), "body", "secondary", wrap=True)
+        super().__init__(theme, IconTile(theme, "shield", tone="warning"), heading(), below, place, margin=MARGIN)
+        if request.ai_client:
+            text = tr("If you typed it there in a terminal, it is yours. Otherwise, decline it.")
+            words = tr("It comes from {client}, an AI client", client=shown_client(request.ai_client))
+            self.lines.addWidget(Banner(theme, "warning", words, text))
+        if request.facts:
+            self.lines.addWidget(facts_box(theme, [(fact_name(name), fact_value(name, value)) for name, value in request.facts]))
+        self.lines.addLayout(hint_line(theme, "terminal", origin(request)))
+        if request.count > 1:
+            self.lines.addLayout(hint_line(theme, "info", tr("{count} commands wait for this answer.", count=request.count)))
+        self.lines.addStretch(1)
+
+
+class ConfirmationWindow(AskingWindow[ConfirmationSnapshot]):
+    """A window with a command's request. It is answered with whether it is approved."""
+
+    def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
+        self._no = Button(theme, tr("No"), heeds_enter=False)
+        self._yes = Button(theme, tr("Yes, allow it"), "primary", heeds_enter=False)
+        self._yes.setToolTip("Ctrl+Enter")
+        super().__init__(theme, fill(row(margins=(24, 16, 24, 12)), 1, self._no, self._yes), self._no, self._yes, guard_ms=guard_ms)
+        self._no.clicked.connect(lambda: self._answer(False))
+        self._yes.clicked.connect(lambda: self._answer(True))
+
+    def ask(self, request: ConfirmationSnapshot, count: int) -> None:
+        place = tr("1 of {count}", count=count) if count > 1 else ""
+        before = self.request
+        if before is not None and isinstance(self._body, ConfirmationBody) and replace(before, count=request.count) == request:
+            self._body.set_place(place)
+            return
+        self.request = request
+        self.setAccessibleName(f"{heading()} {wish(request)}")
+        self.setAccessibleDescription(origin(request))
+        self._yes.show()
+        self._no.setText(tr("No"))
+        self.place_body(ConfirmationBody(self._theme, request, place))
+
+    def _answer(self, is_yes: bool) -> None:
+        self._send(is_yes)

@@ -1,31 +1,50 @@
-"""A tool call that waits for the user's approval, with its answers: CallView, the same in the window for approval and in the sheet of the
-list of what waits."""
+"""A tool call that waits for the user's approval, with its answers: CallView; and the window and the sheet that have it, the sheet for the
+list of what waits. Enter allows nothing; Ctrl+Enter allows once, a moment after it was opened."""
 
 import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Protocol
+from typing import cast
 
 from msgspec.structs import replace
-from PySide6.QtCore import QPoint, QTimer
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from tooltray.foundation import schema_check
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, OfferedRule
+from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, OfferedRule, RulePreview
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice, time_words
-from tooltray.ui.approval.rule_choice import RuleChoice
+from tooltray.ui.approval.approval_body import (
+    LASTING,
+    MARGIN,
+    WIDTH,
+    ApprovalBody,
+    because,
+    body_lines,
+    lasting_choice,
+    minutes,
+    question,
+    wish,
+)
+from tooltray.ui.approval.asking_window import TICK_MS, AskingWindow
+from tooltray.ui.approval.permission_words import cautions, covered, of_late
 from tooltray.ui.client_names import shown_client
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.background import timer
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.schema_form.schema_form import JSON, SchemaForm
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.choice import OptionList
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.sheet import GUARD_MS
+from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 KEEP_OPEN_MS = 30_000  # the engine lets a call wait for two minutes after each
@@ -47,31 +66,66 @@ async def disk_diff(hub: QtMcpPresenter, request: ApprovalSnapshot) -> tuple[str
     return request.diff
 
 
+class RuleChoice(QWidget):
+    """A choice of the rule to make from a call.
+
+    Args:
+        preview: reads what a rule would have covered, and calls `show_preview`.
+    """
+
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, preview: Callable[[OfferedRule], None], *, margin: int) -> None:
+        super().__init__()
+        self._theme, self._request, self._preview = theme, request, preview
+        head = Label(theme, tr("Make a rule of this call"), "heading", wrap=True)
+        text = tr("Allows this call and every later one that matches. All others ask as before.")
+        below = Label(theme, text, "body", "secondary", wrap=True)
+        options = [(each.answer, say(each.title)) for each in request.rules]
+        self._options = OptionList(theme, options, name=tr("Rules, from narrow to wide"), chosen=[options[0][0]], may_be_empty=False)
+        self._options.changed.connect(self._draw)
+        box = Surface(theme, "surface", "border", "m")
+        self._words = Label(theme, "", "body", wrap=True)
+        self._past = Label(theme, "", "caption", "muted", wrap=True)
+        fill(column(box, margins=(14, 10, 14, 10), spacing=6), self._words, self._past)
+        self._cautions = column()
+        fill(body_lines(self, margin), head, below, self._options, box, self._cautions, 1)
+        self._draw()
+
+    @property
+    def chosen(self) -> OfferedRule:
+        """The rule that an answer would make."""
+        answers = self._options.chosen
+        return next(each for each in self._request.rules if each.answer in answers)
+
+    def show_preview(self, rule: OfferedRule, preview: RulePreview) -> None:
+        """Shows what a rule would have covered, if it is still the chosen one."""
+        if rule == self.chosen:
+            self._past.setText(of_late(preview))
+            clear(self._cautions)
+            if text := cautions(preview):
+                self._cautions.addWidget(Banner(self._theme, "warning", tr("Look closely at this rule"), text))
+
+    def _draw(self) -> None:
+        self._words.setText(covered(self.chosen.words))
+        self._past.setText("")
+        clear(self._cautions)
+        self._preview(self.chosen)
+
+
 Answer = Callable[[str, Arguments | None], None]
 """Takes one of a call's choices, the answer of a rule, or "refuse", and the arguments that the user has changed, or None."""
-
-
-class CallOwner(Protocol):
-    """The window or sheet of a CallView, which decides for how long the buttons take no answer."""
-
-    def place_body(self, body: QWidget) -> None:
-        """Shows another body."""
-
-    def answer_call(self, answer: str, arguments: Arguments | None) -> None:
-        """Sends an answer, see Answer."""
-
-    def show_problem(self, problem: Problem) -> None:
-        """Shows why something could not be shown."""
 
 
 class CallView:
     """A call that waits for approval: `body` shows it, its arguments in a form, or the rule that is made of it; `buttons` answer it.
 
     Args:
+        owner: shows the body, sends the answer, and decides for how long the buttons take none.
         margin: px around the body.
     """
 
-    def __init__(self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, owner: CallOwner, *, margin: int = 0) -> None:
+    def __init__(
+        self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, owner: "ApprovalWindow | CallSheet", *, margin: int = 0
+    ) -> None:
         self._theme, self._hub, self._tasks, self._owner, self._margin = theme, hub, tasks, owner, margin
         self._call: ApprovalSnapshot | None = None
         self._place = ""
@@ -81,17 +135,12 @@ class CallView:
         self._typed: Arguments | None = None  # what the form had when it was left
         self._latest = 0.0  # when the call is declined at the latest while it is edited, in unix seconds; 0: not known
         self.body: QWidget
-        self.refuse = Button(theme, tr("Decline"), heeds_enter=False)
-        self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False)
+        self.refuse = Button(theme, tr("Decline"), heeds_enter=False, on_click=self.go_back)
+        self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False, on_click=self.accept)
         self.allow.setToolTip("Ctrl+Enter")
-        self.longer = Button(theme, tr("Allow for…"))
-        for button, slot in ((self.refuse, self.go_back), (self.allow, self.accept), (self.longer, self._open_menu)):
-            button.clicked.connect(slot)
+        self.longer = Button(theme, tr("Allow for…"), on_click=self._open_menu)
         self.buttons = (self.refuse, self.allow, self.longer)
-        self.line = row()
-        self.line.addStretch(1)
-        for button in self.buttons:
-            self.line.addWidget(button)
+        self.line = fill(row(), 1, *self.buttons)
 
     @property
     def is_at_call(self) -> bool:
@@ -102,7 +151,10 @@ class CallView:
     def time_left(self) -> tuple[float, str]:
         """How many seconds are left for an answer, and the text about that; while the call is edited, at most."""
         left_s = max(self._waiting.ends_at, 0.0 if self.is_at_call else self._latest) - time.time()
-        return left_s, time_words(self._waiting, left_s)
+        time_left = minutes(left_s)
+        if self._waiting.is_declined:
+            return left_s, tr("An answer counts for {time} more", time=time_left)
+        return left_s, tr("Declines in {time}", time=time_left)
 
     def show_call(self, call: ApprovalSnapshot, place: str = "") -> None:
         """Shows a call. What the user does with the same call stays, also if its time or its difference to the disk is another one now.
@@ -182,49 +234,37 @@ class CallView:
     def _lasting(self) -> list[str]:
         return [each for each in LASTING if each in self._waiting.choices]
 
-    @property
-    def _has_longer(self) -> bool:
-        return bool(self._lasting or self._waiting.rules)
-
     def _show_call(self) -> None:
         call = self._waiting
         self._rule = self._form = None
         body = ApprovalBody(self._theme, call, self._place, self.edit, margin=self._margin)
-        self._show_body(body, tr("Decline"), tr("Allow"), has_longer=self._has_longer)
+        self._show_body(body, tr("Decline"), tr("Allow"))
 
     def _show_form(self) -> None:
         assert self._asked is not None
-        theme, margin, asked = self._theme, self._margin, self._asked
+        theme, asked = self._theme, self._asked
         values, fields = asked.arguments if self._typed is None else self._typed, asked.schema.get("properties")
         form = SchemaForm(theme, asked.schema, values=values)
         if not (isinstance(fields, Mapping) and values.keys() <= fields.keys()):  # all that is sent is in sight
             form.show_view(JSON)
         self._rule, self._form = None, form
-        body = QWidget()
-        layout = column(body, margins=(margin, margin, margin, 16 if margin else 0), spacing=12)
-        head = row()
-        head.addWidget(Label(theme, tr("Edit arguments"), "heading"))
-        head.addStretch(1)
-        head.addWidget(form.views)
-        layout.addLayout(head)
+        body, head = QWidget(), fill(row(), Label(theme, tr("Edit arguments"), "heading"), 1, form.views)
         who = shown_client(self._waiting.client) or tr("An AI client")
         text = tr("The call runs with what is here. {client} learns what you changed.", client=who)
-        layout.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        layout.addWidget(form)
-        layout.addStretch(1)
-        self._show_body(body, tr("Back"), tr("Allow"), has_longer=self._has_longer)
+        fill(body_lines(body, self._margin), head, Label(theme, text, "caption", "muted", wrap=True), form, 1)
+        self._show_body(body, tr("Back"), tr("Allow"))
         QTimer.singleShot(0, form, form.focus)
 
     def _show_rule(self, call: ApprovalSnapshot) -> None:
         self._rule = RuleChoice(self._theme, call, self._read_preview, margin=self._margin)
         self._form = None
-        self._show_body(self._rule, tr("Back"), tr("Allow, and make the rule"), has_longer=False)
+        self._show_body(self._rule, tr("Back"), tr("Allow, and make the rule"))
 
-    def _show_body(self, body: QWidget, refuse: str, allow: str, *, has_longer: bool) -> None:
+    def _show_body(self, body: QWidget, refuse: str, allow: str) -> None:
         self.body = body
         self.refuse.setText(refuse)
         self.allow.setText(allow)
-        self.longer.setVisible(has_longer)
+        self.longer.setVisible(self._rule is None and bool(self._lasting or self._waiting.rules))
         if not self.is_at_call:
             keep_open = QTimer(body, interval=KEEP_OPEN_MS)  # ends with what the user is doing
             keep_open.timeout.connect(self._keep_open)
@@ -307,3 +347,117 @@ class CallView:
             await work
         except TooltrayError as error:
             self._owner.show_problem(error.problem)
+
+
+class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
+    """A window with a call that waits for approval. It is answered with what a CallView is answered with, as a tuple."""
+
+    def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
+        self.view = view = CallView(theme, hub, tasks, self, margin=MARGIN)
+        view.line.setContentsMargins(px(24), px(16), px(24), px(12))
+        super().__init__(theme, view.line, view.refuse, view.allow, view.longer, guard_ms=guard_ms)
+
+    def ask(self, request: ApprovalSnapshot, count: int) -> None:
+        self.request = request
+        self.setAccessibleName(question(request))
+        self.setAccessibleDescription(f"{wish(request)} {because(request)}")
+        self.view.allow.show()
+        self.view.show_call(request, tr("1 of {count}", count=count) if count > 1 else "")
+
+    def show_ended(self, problem: Problem) -> None:
+        super().show_ended(problem)
+        self.view.end()
+
+    def _time_left(self, request: ApprovalSnapshot) -> tuple[float, str]:
+        return self.view.time_left
+
+    # answers
+
+    def answer_call(self, answer: str, arguments: Arguments | None) -> None:
+        self._send((answer, arguments))
+
+    def _answer(self, is_yes: bool) -> None:
+        if not is_yes:
+            self._send(("refuse", None))
+        elif self.request is not None:
+            self.view.accept()
+
+    def _on_no_key(self) -> None:
+        if not self._arrival.isActive():
+            self.view.go_back()
+
+
+class CallSheet(SheetView):
+    """A sheet with a call that waits for approval.
+
+    Args:
+        answer: answers the call. It closes the sheet, or calls `show_problem`.
+    """
+
+    def __init__(self, context: PageContext, call: ApprovalSnapshot, answer: Answer) -> None:
+        super().__init__(context, tr("A call waits for your answer"), WIDTH)
+        self._answer_call = answer
+        self.setAccessibleDescription(question(call))
+        self._guard = timer(self, GUARD_MS, self._on_guard_over)
+        self._view = CallView(context.theme, context.hub, context.tasks, self)
+        self._left = Label(context.theme, "", "caption", "muted", tabular=True)
+        self._left.setContentsMargins(px(24), px(10), px(24), 0)
+        layout = cast(QVBoxLayout, self.layout())
+        layout.insertWidget(layout.count() - 1, self._left)
+        self.buttons.addLayout(self._view.line)
+        self._clock = timer(self, TICK_MS, self._tick, repeats=True)
+        self._clock.start()
+        self.show_call(call)
+        add_accept_keys(self, self._view.accept)
+
+    @property
+    def call_id(self) -> str:
+        """The id of the call."""
+        return self._call.id
+
+    def show_call(self, call: ApprovalSnapshot) -> None:
+        """Shows a newer snapshot of the call."""
+        self._call = call
+        self._view.show_call(call)
+        self._tick()
+
+    def _tick(self) -> None:
+        self._left.setText(self._view.time_left[1])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._begin_guard()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and not self._view.is_at_call:
+            self._view.go_back()  # to the call first, and from the sheet by the next press
+        else:
+            super().keyPressEvent(event)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why the answer was not accepted."""
+        super().show_problem(problem)
+        if problem is not None:
+            self._view.set_usable(True)
+
+    def place_body(self, body: QWidget) -> None:
+        clear(self.body)
+        self.body.addWidget(body)
+        if not self._view.is_at_call:
+            self.hold()  # a stray click loses nothing that was typed
+        self._begin_guard()
+
+    def _begin_guard(self) -> None:
+        self._view.set_usable(False)
+        self._guard.start()
+
+    def _on_guard_over(self) -> None:
+        self._view.set_usable(True)
+        focused = self.window().focusWidget()
+        if focused is None or not self._view.body.isAncestorOf(focused):  # else the user types there
+            self._view.refuse.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def answer_call(self, answer: str, arguments: Arguments | None) -> None:
+        self._view.set_usable(False)
+        self.show_problem(None)
+        self._answer_call(answer, arguments)

@@ -1,18 +1,18 @@
 """What applies to each tool now, and texts about rules, tools and answers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from math import inf
 
 import msgspec
 
 from tooltray.foundation.snapshots.activity import ActivityEntry
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission, TrustRequest
-from tooltray.ui.approval.approval_body import granted_until
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, RulePreview, ServerPermissions, ToolPermission, tried_in_words
+from tooltray.ui.approval.approval_body import granted_until, warnings
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.origins import folder_name
+from tooltray.ui.problem_words import in_a_row
 
 ALL, READS, CHOSEN, NOTHING, OWN = "all", "reads", "chosen", "nothing", "own"
 """What of a server runs without asking."""
@@ -40,12 +40,7 @@ def tool_rows(servers: Iterable[ServerPermissions], grants: Mapping[str, GrantSn
         grants: by their ids.
     """
     return [
-        ToolRow(
-            server.server,
-            tool,
-            server.is_changeable,
-            tuple(grants[id] for id in tool.grants if id in grants),
-        )
+        ToolRow(server.server, tool, server.is_changeable, tuple(grants[id] for id in tool.grants if id in grants))
         for server in servers
         for tool in server.tools
     ]
@@ -162,23 +157,16 @@ def answer_word(entry: ActivityEntry) -> str:
     return words.get(entry.outcome, entry.outcome)
 
 
-def waiting_call(call: ApprovalSnapshot) -> str:
-    """Returns which client wants what."""
-    return tr(
-        "{client} wants to use {tool} of {server}",
-        client=shown_client(call.client) or tr("An AI client"),
-        tool=call.tool,
-        server=call.server,
-    )
+def covered(words: str) -> str:
+    """Returns which calls run without asking by a rule, as a sentence; `words`: of the rule."""
+    return tr("Runs without asking: {calls}.", calls=say(words))
 
 
-def waiting_entries(requests: Sequence[TrustRequest]) -> str:
-    """Returns what waits for one project, or for programs."""
-    project, count = requests[0].project, len(requests)
-    if not project:
-        one = tr("{name} waits for your approval", name=requests[0].entry)
-        return one if count == 1 else tr("{count} servers wait for your approval", count=count)
-    name = folder_name(project)
-    if count == 1:
-        return tr("{folder} brings 1 server. Allow it?", folder=name)
-    return tr("{folder} brings {count} servers. Allow them?", folder=name, count=count)
+def of_late(preview: RulePreview) -> str:
+    """Returns how many recent calls a rule would have covered."""
+    return in_a_row(*map(say, tried_in_words(preview)))
+
+
+def cautions(preview: RulePreview) -> str:
+    """Returns what the user should know about a rule, a sentence on each line."""
+    return warnings((*preview.problems, *preview.cautions))

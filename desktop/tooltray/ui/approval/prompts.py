@@ -17,10 +17,8 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import GUARD_MS
 
 if TYPE_CHECKING:  # imported when something waits
-    from tooltray.ui.approval.approval_window import ApprovalWindow
-    from tooltray.ui.approval.asking_window import AskingWindow
-    from tooltray.ui.approval.call_view import Arguments
-    from tooltray.ui.approval.confirmation_window import ConfirmationWindow
+    from tooltray.ui.approval.asking_window import AskingWindow, ConfirmationWindow
+    from tooltray.ui.approval.call_view import ApprovalWindow, Arguments
 
 R = TypeVar("R", bound=ApprovalSnapshot | ConfirmationSnapshot)
 
@@ -38,27 +36,22 @@ class Prompt(QObject, Generic[R]):
         super().__init__()
         self._theme, self._hub, self._tasks, self._guard_ms = theme, hub, tasks, guard_ms
         self._requests: dict[str, R] = {}  # that wait, in the order in which they came
-        self._window: AskingWindow[R] | None = None
+        self.window: AskingWindow[R] | None = None  # that is open now
         self._answering = ""  # the id of a request whose answer is on its way
         self._fault: Problem | None = None  # why the last answer does not count, until there is another one or it is put away
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 
-    @property
-    def window(self) -> "AskingWindow[R] | None":
-        """The window that is open now, or None."""
-        return self._window
-
     def go_there(self) -> None:
         """Gives the window the keyboard if a request waits, since the user came from somewhere else of Tooltray."""
-        if self._window is not None:
-            self._window.go_there()
+        if self.window is not None:
+            self.window.go_there()
 
     def close(self) -> None:
         """Closes the window; its requests keep waiting."""
-        if self._window is not None:
-            self._window.hide()
-            self._window.deleteLater()
-            self._window = None
+        if self.window is not None:
+            self.window.hide()
+            self.window.deleteLater()
+            self.window = None
 
     # what a subclass defines
 
@@ -104,22 +97,22 @@ class Prompt(QObject, Generic[R]):
             if not window.isVisible():
                 window.show()
                 QApplication.alert(window)
-        elif self._fault is not None and self._window is not None:
-            self._window.show_ended(self._fault)
+        elif self._fault is not None and self.window is not None:
+            self.window.show_ended(self._fault)
         else:
             self.close()
 
     def _opened(self) -> "AskingWindow[R]":
-        if self._window is None:
-            self._window = self._make_window()
-            self._window.answered.connect(self._on_answered)
-            self._window.put_away.connect(self._on_put_away)
-        return self._window
+        if self.window is None:
+            self.window = self._make_window()
+            self.window.answered.connect(self._on_answered)
+            self.window.put_away.connect(self._on_put_away)
+        return self.window
 
     def _on_answered(self, id: str, answer: object) -> None:
         self._answering, self._fault = id, None
-        if self._window is not None:
-            self._window.set_busy()
+        if self.window is not None:
+            self.window.set_busy()
         self._tasks.spawn(self._answer(id, answer), name="answer of the user")
 
     async def _answer(self, id: str, answer: object) -> None:
@@ -159,7 +152,7 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
             self._on_answered(id, (answer, None))
 
     def _make_window(self) -> "ApprovalWindow":
-        from tooltray.ui.approval.approval_window import ApprovalWindow
+        from tooltray.ui.approval.call_view import ApprovalWindow
 
         return ApprovalWindow(self._theme, hub=self._hub, tasks=self._tasks, guard_ms=self._guard_ms)
 
@@ -222,7 +215,7 @@ class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
         hub.on(ConfirmationEnded, lambda news: self._drop(news.id), self)
 
     def _make_window(self) -> "ConfirmationWindow":
-        from tooltray.ui.approval.confirmation_window import ConfirmationWindow
+        from tooltray.ui.approval.asking_window import ConfirmationWindow
 
         return ConfirmationWindow(self._theme, guard_ms=self._guard_ms)
 

@@ -7,40 +7,37 @@ from datetime import datetime
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
+from tooltray.ui.approval.approval_body import hint_line
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import FittedScroll
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 560
 
 
 class QuestionPanel(Surface):
-    """A sheet with a server's question. `answered` carries the question's id, "accept", "decline" or "cancel", and a form's values;
-    `open_requested` the address that the user wants to open.
-    """
+    """A sheet with a server's question. `answered` carries the question's id, "accept", "decline" or "cancel", and a form's values."""
 
     answered = Signal(str, str, object)
-    open_requested = Signal(str)
-    copy_requested = Signal(str)
 
-    def __init__(self, theme: Theme, question: ElicitationSnapshot) -> None:
+    def __init__(self, context: PageContext, question: ElicitationSnapshot) -> None:
         from tooltray.ui.schema_form.schema_form import SchemaForm
 
+        theme = context.theme
         super().__init__(theme, "surface.raised", "border", "xl")
-        self.question = question
+        self._context, self.question = context, question
         self._is_settled = False
         self.form = SchemaForm(theme, schema_of(question.fields), is_question=True) if question.fields else None
         self._failure: Banner | None = None
@@ -48,18 +45,13 @@ class QuestionPanel(Surface):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName(tr("{name} asks you something", name=question.server))
         self.setAccessibleDescription(question.message)
-        layout = column(self)
-        layout.addLayout(self._head())
-        layout.addWidget(divider())
-        content = QWidget()
+        layout = column(self)  # before its content, which then asks it for another height
+        content, area = QWidget(), FittedScroll(self.accessibleName(), WIDTH)
         self._body = column(content, margins=(24, 16, 24, 20), spacing=16)
         self._add_content()
         self._body.addStretch(1)
-        area = FittedScroll(self.accessibleName(), WIDTH)
         area.setWidget(content)
-        layout.addWidget(area, 1)
-        layout.addWidget(divider())
-        layout.addLayout(self._foot())
+        fill(layout, self._head(), divider(), (area, 1), divider(), self._foot())
         add_accept_keys(self, self._on_accept)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -79,49 +71,37 @@ class QuestionPanel(Surface):
         """Sends "cancel" to the server, since the sheet was closed without an answer."""
         self._answer("cancel")
 
-    def accept_url(self) -> None:
-        """Sends "accept" to the server, since its page was opened."""
-        self._answer("accept")
-
     def show_no_browser(self) -> None:
         """Shows that the page could not be opened, with a button that copies its address."""
         if self._failure is None:
-            copy = Button(self._theme, tr("Copy and continue"), small=True)
-            copy.clicked.connect(self._on_copy)
             text = tr("Copy the address and open it yourself.")
+            copy = Button(self._theme, tr("Copy and continue"), small=True, on_click=self._on_copy)
             self._failure = Banner(self._theme, "warning", tr("No browser could be opened"), text, copy)
             self._body.insertWidget(self._body.count() - 1, self._failure)
 
     def _head(self) -> QHBoxLayout:
-        line = row(margins=(24, 14, 16, 14))
-        line.addWidget(Icon(self._theme, "message", 16, "accent.text", "surface.raised"))
-        line.addWidget(ElidedLabel(self._theme, tr("{name} asks you something", name=self.question.server), "heading"), 1)
-        close = IconButton(self._theme, "x", tr("Close without an answer"), small=True)
-        close.clicked.connect(self.on_closed)
-        line.addWidget(close)
-        return line
+        icon = Icon(self._theme, "message", 16, "accent.text", "surface.raised")
+        name = ElidedLabel(self._theme, tr("{name} asks you something", name=self.question.server), "heading")
+        close = IconButton(self._theme, "x", tr("Close without an answer"), small=True, on_click=self.on_closed)
+        return fill(row(margins=(24, 14, 16, 14)), icon, (name, 1), close)
 
     def _add_content(self) -> None:
         if self.question.message:
             self._body.addWidget(Label(self._theme, self.question.message, wrap=True))
+        text = tr("The server made this form and gets what you send. No form should ask for passwords or keys.")
         if self.question.mode == "url":
             self._body.addWidget(self._page())
-            self._body.addLayout(self._note("info", "muted", tr("Opens in your browser. Tooltray does not see what you type there.")))
-            return
-        if self.form is not None:
+            text = tr("Opens in your browser. Tooltray does not see what you type there.")
+        elif self.form is not None:
             self._body.addWidget(self.form)
-        text = tr("The server made this form and gets what you send. No form should ask for passwords or keys.")
         self._body.addLayout(self._note("info", "muted", text))
 
     def _page(self) -> QWidget:
-        url = QUrl(self.question.url)
-        box = Surface(self._theme, "surface.sunken", "border", "m")
-        lines: QVBoxLayout = column(box, margins=(14, 10, 14, 10), spacing=4)
-        host = row(spacing=8)
-        host.addWidget(Icon(self._theme, "globe", 16, "text.secondary", "surface.sunken"))
-        host.addWidget(ElidedLabel(self._theme, host_of(url), "heading", mode=Qt.TextElideMode.ElideLeft), 1)
-        lines.addLayout(host)
-        lines.addWidget(CodeLabel(self._theme, self.question.url, "secondary"))
+        url, theme = QUrl(self.question.url), self._theme
+        icon = Icon(theme, "globe", 16, "text.secondary", "surface.sunken")
+        host = fill(row(), icon, (ElidedLabel(theme, host_of(url), "heading", mode=Qt.TextElideMode.ElideLeft), 1))
+        box = Surface(theme, "surface.sunken", "border", "m")
+        lines = fill(column(box, margins=(14, 10, 14, 10), spacing=4), host, CodeLabel(theme, self.question.url, "secondary"))
         if url.scheme() == "http" and url.host() not in LOOPBACK:
             lines.addLayout(self._note("alert", "warning", tr("The connection is not encrypted: others can read along.")))
         if is_of_other_letters(url):
@@ -130,44 +110,34 @@ class QuestionPanel(Surface):
         return box
 
     def _note(self, icon: str, tone: str, text: str) -> QHBoxLayout:
-        line = row(spacing=8)
-        color = "text.muted" if tone == "muted" else f"{tone}.text"
-        line.addWidget(Icon(self._theme, icon, 14, color, "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(Label(self._theme, text, "caption", tone, wrap=True), 1)
-        return line
+        return hint_line(self._theme, icon, text, tone, behind="surface.raised")
 
     def _foot(self) -> QHBoxLayout:
-        theme = self._theme
-        line = row(margins=(24, 14, 24, 14))
-        words = column()
+        theme, is_url = self._theme, self.question.mode == "url"
         until = f"{datetime.fromtimestamp(self.question.ends_at):%H:%M}"
-        words.addWidget(Label(theme, tr("Waits until {time}", time=until), "caption", "muted", tabular=True))
+        waits = Label(theme, tr("Waits until {time}", time=until), "caption", "muted", tabular=True)
         self._more = Label(theme, "", "caption", "secondary")
         self._more.hide()
-        words.addWidget(self._more)
-        line.addLayout(words, 1)
-        decline = Button(theme, tr("Decline"), heeds_enter=False)
-        decline.clicked.connect(self._on_decline)
-        line.addWidget(decline)
-        is_url = self.question.mode == "url"
-        accept = Button(theme, tr("Open page") if is_url else tr("Send"), "primary", "external" if is_url else "", heeds_enter=False)
+        decline = Button(theme, tr("Decline"), heeds_enter=False, on_click=self._on_decline)
+        words, icon = (tr("Open page"), "external") if is_url else (tr("Send"), "")
+        accept = Button(theme, words, "primary", icon, heeds_enter=False, on_click=self._on_accept)
         accept.setToolTip("Ctrl+Enter")
-        accept.clicked.connect(self._on_accept)
-        line.addWidget(accept)
-        return line
+        return fill(row(margins=(24, 14, 24, 14)), (fill(column(), waits, self._more), 1), decline, accept)
 
     def _on_accept(self) -> None:
-        if self.question.mode == "url":
-            self.open_requested.emit(self.question.url)
-            return
-        if self.form is None or self.form.check():
-            self._answer("accept", (self.form.value if self.form is not None else None) or {})
+        if self.question.mode != "url":
+            if self.form is None or self.form.check():
+                self._answer("accept", (self.form.value if self.form is not None else None) or {})
+        elif QDesktopServices.openUrl(QUrl(self.question.url)):
+            self._answer("accept")
+        else:
+            self.show_no_browser()
 
     def _on_decline(self) -> None:
         self._answer("decline")
 
     def _on_copy(self) -> None:
-        self.copy_requested.emit(self.question.url)
+        self._context.copy(self.question.url, tr("The address is copied"))
         self._answer("accept")
 
     def _answer(self, action: str, content: dict[str, object] | None = None) -> None:
@@ -248,11 +218,9 @@ class Questions(QObject):
             self._open(here[0], len(here) - 1)
 
     def _open(self, question: ElicitationSnapshot, count_behind: int) -> None:
-        panel = QuestionPanel(self._context.theme, question)
+        panel = QuestionPanel(self._context, question)
         panel.set_waiting(count_behind)
         panel.answered.connect(self._on_answered)
-        panel.open_requested.connect(self._on_page_wanted)
-        panel.copy_requested.connect(self._on_copy)
         sheet = self._context.sheets.open(panel, closes_outside=False)  # a stray click is no answer
         sheet.closed.connect(panel.on_closed)
 
@@ -284,10 +252,3 @@ class Questions(QObject):
     def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
         self._context.run(self._context.hub.questions.answer_elicitation(id, action, content))
         self._drop(id)
-
-    def _on_page_wanted(self, url: str) -> None:
-        if (panel := self._panel) is not None:
-            panel.accept_url() if QDesktopServices.openUrl(QUrl(url)) else panel.show_no_browser()
-
-    def _on_copy(self, url: str) -> None:
-        self._context.copy(url, tr("The address is copied"))

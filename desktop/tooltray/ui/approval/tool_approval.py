@@ -24,7 +24,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 600
@@ -43,26 +43,15 @@ class ToolSheet(SheetView):
     def __init__(self, context: PageContext, of: ToolRow, *, choose: Callable[[ToolRow, str], None], revoke: Callable[[str], None]) -> None:
         super().__init__(context, tr("{tool} of {server}", tool=of.tool.tool, server=of.server), WIDTH)
         theme, self.of, self._choose, self._revoke = context.theme, of, choose, revoke
-        head = row(spacing=10)
-        self._state = Chip(theme)
-        head.addWidget(self._state)
-        self._why = Label(theme, "", "body", "secondary", wrap=True)
-        head.addWidget(self._why, 1)
-        self.body.addLayout(head)
+        self._state, self._why = Chip(theme), Label(theme, "", "body", "secondary", wrap=True)
         self._options = OptionList(theme, choices(), name=tr("What it does"), chosen=[of.tool.choice], may_be_empty=False)
         self._options.changed.connect(self._on_changed)
         self._options.setVisible(of.is_changeable)
-        self.body.addWidget(self._options)
-        self._grants = column(spacing=8)
-        self.body.addLayout(self._grants)
-        self.body.addWidget(Label(theme, tr("Last answers"), "strong"))
-        self._answers = column()
-        self.body.addLayout(self._answers)
+        self._grants, self._answers = column(spacing=8), column()
+        head = fill(row(spacing=10), self._state, (self._why, 1))
+        fill(self.body, head, self._options, self._grants, Label(theme, tr("Last answers"), "strong"), self._answers)
         self._show_lines([self._line("", tr("Reading…"))])
-        activity = Button(theme, tr("Show its calls"), "link", small=True)
-        activity.clicked.connect(self._on_activity)
-        self.buttons.addWidget(activity)
-        self.buttons.addStretch(1)
+        fill(self.buttons, Button(theme, tr("Show its calls"), "link", small=True, on_click=self._on_activity), 1)
         self.add_button(tr("Close"), self.leave)
         self.show_tool(of)
 
@@ -99,15 +88,11 @@ class ToolSheet(SheetView):
         self._answers.addWidget(lines_box(self._theme, lines))
 
     def _grant(self, grant: GrantSnapshot) -> QHBoxLayout:
-        line = row(margins=(0, 6, 0, 6))
         until = tr("Until: {when}", when=granted_until(grant, datetime.now()))
         words = f"{granted(grant)} · {granted_to(grant)} · {until}"
-        line.addWidget(ElidedLabel(self._theme, words), 1)
-        back = Button(self._theme, tr("Revoke"), small=True)
+        back = Button(self._theme, tr("Revoke"), small=True, on_click=partial(self._on_revoke, grant.id))
         back.setAccessibleName(f"{tr('Revoke')}, {words}")
-        back.clicked.connect(partial(self._on_revoke, grant.id))
-        line.addWidget(back)
-        return line
+        return fill(row(margins=(0, 6, 0, 6)), (ElidedLabel(self._theme, words), 1), back)
 
     def _line(self, when: str, text: str) -> QHBoxLayout:
         line = row(margins=(0, 6, 0, 6))
@@ -115,8 +100,7 @@ class ToolSheet(SheetView):
             label = Label(self._theme, when, "caption", "muted", tabular=True)
             label.setFixedWidth(px(TIME_WIDTH))
             line.addWidget(label)
-        line.addWidget(ElidedLabel(self._theme, text, "caption", "secondary" if when else "muted"), 1)
-        return line
+        return fill(line, (ElidedLabel(self._theme, text, "caption", "secondary" if when else "muted"), 1))
 
     def _on_changed(self) -> None:
         if (chosen := self._options.chosen[0]) != self.of.tool.choice:

@@ -15,7 +15,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientServer
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 from tooltray.ui.approval.asking_section import AskingSection, what_the_flow_guard_does
-from tooltray.ui.approval.rule_choice import covered
+from tooltray.ui.approval.permission_words import covered
 from tooltray.ui.clients import client_words as said
 from tooltray.ui.clients.client_files import undo_button
 from tooltray.ui.clients.client_table import ClientRow, profile_options

@@ -1,26 +1,29 @@
-"""The sheets of a feedback window: earlier reports, and the ready answers, which the window offers as buttons."""
+"""The sheets of a feedback window: earlier reports, and the ready answers, which the window offers as buttons; and its question before a
+link is opened."""
 
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackEntry
+from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.feedback.feedback_words import moment_words, outcome_words, ready_answer_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.card_grid import FlowArea
+from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import harmless, words_of
 from tooltray.ui.widgets.sheet import SheetFrame
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 
 HISTORY_WIDTH, READY_WIDTH = 600, 480
 MOST_ENTRIES = 50  # that are asked for
@@ -59,14 +62,12 @@ class HistorySheet(SheetFrame):
 
     def _entry(self, entry: FeedbackEntry, now: float) -> QWidget:
         theme = self._theme
+        client = ElidedLabel(theme, shown_client(entry.client) or tr("An AI client"), "strong")
+        moment = Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True)
+        outcome = Label(theme, outcome_words(entry), "caption_strong", "accent" if entry.outcome == "answered" else "muted")
         box = Surface(theme, "surface", "border", "m")
         lines = column(box, margins=(14, 10, 14, 10), spacing=6)
-        head = row(spacing=12)
-        head.addWidget(ElidedLabel(theme, shown_client(entry.client) or tr("An AI client"), "strong"), 1)
-        head.addWidget(Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True))
-        lines.addLayout(head)
-        lines.addWidget(_text(theme, words_of(entry.summary), "secondary"))
-        lines.addWidget(Label(theme, outcome_words(entry), "caption_strong", "accent" if entry.outcome == "answered" else "muted"))
+        fill(lines, fill(row(spacing=12), (client, 1), moment), _text(theme, words_of(entry.summary), "secondary"), outcome)
         if entry.text:
             lines.addWidget(_text(theme, entry.text, "primary"))
         if entry.attachments:
@@ -92,12 +93,10 @@ class ReadyAnswersSheet(SheetFrame):
         super().__init__(theme, tr("Ready answers"), READY_WIDTH)
         self._save_answers = save
         self._fields: list[QLineEdit] = []
-        self.body.addWidget(Label(theme, tr("A click puts one into your answer. Nothing is sent by it."), "body", "secondary", wrap=True))
+        text = Label(theme, tr("A click puts one into your answer. Nothing is sent by it."), "body", "secondary", wrap=True)
         self._lines = column(spacing=8)
-        self.body.addLayout(self._lines)
-        self._more = Button(theme, tr("Add an answer"), "ghost", "plus", small=True)
-        self._more.clicked.connect(self._on_more)
-        self.body.addWidget(self._more)
+        self._more = Button(theme, tr("Add an answer"), "ghost", "plus", small=True, on_click=self._on_more)
+        fill(self.body, text, self._lines, self._more)
         for answer in answers:
             self._add(answer)
         self.add_button(tr("Cancel"), self.leave)
@@ -121,12 +120,9 @@ class ReadyAnswersSheet(SheetFrame):
         field.setMaxLength(LONGEST_ANSWER)
         field.setFixedHeight(self._theme.size("control"))
         field.setAccessibleName(tr("Ready answer {number}", number=len(self._fields) + 1))
-        remove = IconButton(self._theme, "trash", tr("Remove this answer"), small=True)
         line = QWidget()
-        layout = row(line)
-        layout.addWidget(field, 1)
-        layout.addWidget(remove)
-        remove.clicked.connect(partial(self._on_remove, line, field))
+        remove = partial(self._on_remove, line, field)
+        fill(row(line), (field, 1), IconButton(self._theme, "trash", tr("Remove this answer"), small=True, on_click=remove))
         self._fields.append(field)
         self._lines.addWidget(line)
         self._more.setEnabled(len(self._fields) < MOST_ANSWERS)
@@ -161,14 +157,11 @@ class ReadyAnswers(QWidget):
         super().__init__()
         self._theme, self._choose = theme, choose
         self._answers: tuple[str, ...] = ()
-        line = row(self, spacing=6)
         self._area = FlowArea(TWO_LINES)
         holder = QWidget()  # keeps the button at the right while there is no answer
-        column(holder).addWidget(self._area)
-        line.addWidget(holder, 1)
-        self._edit = IconButton(theme, "edit", "", small=True)
-        self._edit.clicked.connect(edit)
-        line.addWidget(self._edit, 0, Qt.AlignmentFlag.AlignTop)
+        fill(column(holder), self._area)
+        self._edit = IconButton(theme, "edit", "", small=True, on_click=edit)
+        fill(row(self, spacing=6), (holder, 1)).addWidget(self._edit, 0, Qt.AlignmentFlag.AlignTop)
         self.retranslate()
 
     @property
@@ -185,8 +178,51 @@ class ReadyAnswers(QWidget):
         self._area.clear()
         for answer in self.answers:
             shown = answer if len(answer) <= LONGEST_BUTTON else f"{answer[: LONGEST_BUTTON - 1]}…"
-            button = Button(self._theme, shown.replace("&", "&&"), small=True)
+            button = Button(self._theme, shown.replace("&", "&&"), small=True, on_click=partial(self._choose, answer))
             button.setToolTip(answer)
             button.setAccessibleName(answer)
-            button.clicked.connect(partial(self._choose, answer))
             self._area.add(button)
+
+
+LONGEST_ADDRESS = 2000  # characters of an address; longer ones are cut, and not opened
+
+
+class LinkQuestion(Surface):
+    """A question before a link is opened.
+
+    Args:
+        show_error: gets why the link could not be opened.
+        close: removes the question.
+    """
+
+    def __init__(self, theme: Theme, address: str, *, show_error: Callable[[Problem], object], close: Callable[[QWidget], object]) -> None:
+        url = QUrl(address)
+        can_open = can_follow(url) and len(address) <= LONGEST_ADDRESS
+        super().__init__(theme, "info.subtle" if can_open else "warning.subtle", None, "m")
+        self._address, self._show_error, self._close = address, show_error, close
+        tone = "info" if can_open else "warning"
+        title = tr("This link leads to {host}", host=host_of(url)) if can_open else tr("This link leads to no web page. It is not opened.")
+        shown = address[:LONGEST_ADDRESS]
+        self.setAccessibleName(f"{title} {shown}")
+        words = column(spacing=2)
+        fill(words, Label(theme, title, "caption_strong", tone, wrap=True), CodeLabel(theme, shown, "secondary"))
+        if can_open and url.scheme() == "http" and url.host() not in LOOPBACK:
+            words.addWidget(Label(theme, tr("The connection is not encrypted: others can read along."), "caption", tone, wrap=True))
+        line = row(self, margins=(12, 8, 8, 8), spacing=10)
+        line.addWidget(Icon(theme, "globe" if can_open else "alert", 16, f"{tone}.text"), 0, Qt.AlignmentFlag.AlignTop)
+        line.addLayout(words, 1)
+        for button in (
+            *([Button(theme, tr("Open page"), small=True, on_click=self._on_open)] if can_open else []),
+            IconButton(theme, "copy", tr("Copy the address"), small=True, on_click=self._on_copy),
+            IconButton(theme, "x", tr("Close"), small=True, on_click=lambda: close(self)),
+        ):
+            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _on_open(self) -> None:
+        if not QDesktopServices.openUrl(QUrl(self._address)):
+            self._show_error(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
+        self._close(self)
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._address)
+        self._close(self)

@@ -4,46 +4,33 @@ It is shown without being activated, so that it never takes the keyboard from an
 continues when the window is closed."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QEvent, Qt, QTimer, QUrl
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDesktopServices,
-    QDragEnterEvent,
-    QDropEvent,
-    QGuiApplication,
-    QHideEvent,
-    QKeySequence,
-    QShortcut,
-    QShowEvent,
-)
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.ui import icons
-from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
-from tooltray.ui.feedback.answer_box import AnswerBox
-from tooltray.ui.feedback.attachments import Attachment, has_sources, sources_of
-from tooltray.ui.feedback.feedback_sheets import MOST_ENTRIES, HistorySheet, ReadyAnswers, ReadyAnswersSheet
+from tooltray.ui.feedback.answer_box import AnswerBox, Attachment, has_sources, sources_of
+from tooltray.ui.feedback.feedback_sheets import MOST_ENTRIES, HistorySheet, LinkQuestion, ReadyAnswers, ReadyAnswersSheet
 from tooltray.ui.feedback.feedback_words import headline, place_words, window_title
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import Work, run_action
+from tooltray.ui.kit.background import Work, run_action, timer
 from tooltray.ui.kit.page_context import Sheets
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.icon import Icon, IconTile
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.keyboard import add_zoom_keys
-from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
-from tooltray.ui.widgets.surface import DialogWindow, Surface, column, divider, row
+from tooltray.ui.widgets.surface import DialogWindow, Surface, column, divider, fill, row
 from tooltray.ui.widgets.toast import NoteStack
 from tooltray.ui.zoom import px
 
@@ -53,7 +40,6 @@ if TYPE_CHECKING:
 SIZE, NARROWEST = (640, 580), 440
 SUMMARY_LOWEST = 96  # px: three lines of a report stay in sight, however much is written below
 SECOND_MS = 1000
-LONGEST_ADDRESS = 2000  # characters of an address; longer ones are cut, and not opened
 SETTLING_MS = 700  # who was about to answer the report before must see that this is another one; as for calls that wait for a yes
 
 
@@ -82,8 +68,8 @@ class FeedbackWindow(DialogWindow):
         self._owner, self._theme, self.request = owner, owner.theme, request
         self.has_ended = self._is_sending = False
         self.sheets = Sheets(self._theme, self)
-        for attribute in (Qt.WidgetAttribute.WA_ShowWithoutActivating, Qt.WidgetAttribute.WA_StyledBackground):
-            self.setAttribute(attribute)
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWindowIcon(icons.app_icon())
         self.setAcceptDrops(True)
         self.resize(px(SIZE[0]), px(SIZE[1]))
@@ -93,11 +79,9 @@ class FeedbackWindow(DialogWindow):
         self._summary.link_chosen.connect(self._on_link)
         self.box = AnswerBox(self._theme, owner.tasks.spawn, changed=self._draw, refused=self._show_error)
         self._ready = ReadyAnswers(self._theme, choose=self.box.append, edit=self._on_edit_ready)
-        self._clock = QTimer(self, interval=SECOND_MS)
-        self._clock.timeout.connect(self._tick)
-        self._settling = QTimer(self, interval=SETTLING_MS, singleShot=True)
-        self._settling.timeout.connect(self._draw)
-        self._lay_out()
+        self._clock = timer(self, SECOND_MS, self._tick, repeats=True)
+        self._settling = timer(self, SETTLING_MS, self._draw)
+        fill(column(self), self._head(), divider(), (self._body(), 1), divider(), self._foot())
         self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         add_zoom_keys(self, self._theme)
@@ -162,49 +146,27 @@ class FeedbackWindow(DialogWindow):
 
     # what it is made of
 
-    def _lay_out(self) -> None:
-        layout = column(self)
-        layout.addLayout(self._head())
-        layout.addWidget(divider())
-        layout.addLayout(self._body(), 1)
-        layout.addWidget(divider())
-        layout.addLayout(self._foot())
-
     def _head(self) -> QHBoxLayout:
         theme = self._theme
-        line = row(margins=(24, 14, 16, 14), spacing=12)
-        line.addWidget(IconTile(theme, "message", tone="accent"))
-        words = column()
         self._title = ElidedLabel(theme, "", "heading")
         self._place = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
-        words.addWidget(self._title)
-        words.addWidget(self._place)
-        line.addLayout(words, 1)
-        self._history = Button(theme, "", "ghost", "clock", small=True)
-        self._history.clicked.connect(self._on_history)
-        line.addWidget(self._history)
-        return line
+        self._history = Button(theme, "", "ghost", "clock", small=True, on_click=self._on_history)
+        words, tile = fill(column(), self._title, self._place), IconTile(theme, "message", tone="accent")
+        return fill(row(margins=(24, 14, 16, 14), spacing=12), tile, (words, 1), self._history)
 
     def _body(self) -> QVBoxLayout:
-        body = column(margins=(24, 16, 24, 16), spacing=12)
+        """Makes what is between the lines. The ready answers are below the box, which grows upwards and must not move them under the
+        pointer."""
         box = Surface(self._theme)
         box.setMinimumHeight(px(SUMMARY_LOWEST))
-        column(box, margins=(18, 14, 8, 8)).addWidget(self._summary)
-        body.addWidget(self._notes)
-        body.addWidget(box, 1)
-        body.addWidget(self.box)
-        body.addWidget(self._ready)  # below: the box grows upwards, and must not move them under the pointer
-        return body
+        fill(column(box, margins=(18, 14, 8, 8)), self._summary)
+        return fill(column(margins=(24, 16, 24, 16), spacing=12), self._notes, (box, 1), self.box, self._ready)
 
     def _foot(self) -> QHBoxLayout:
-        line = row(margins=(24, 12, 24, 12), spacing=16)
         self._hint = Label(self._theme, "", "caption", "muted", wrap=True)
-        line.addWidget(self._hint, 1)
-        self._send = Button(self._theme, "", "primary", "send", heeds_enter=False)
+        self._send = Button(self._theme, "", "primary", "send", heeds_enter=False, on_click=self._on_send)
         self._send.setToolTip("Ctrl+Enter")
-        self._send.clicked.connect(self._on_send)
-        line.addWidget(self._send)
-        return line
+        return fill(row(margins=(24, 12, 24, 12), spacing=16), (self._hint, 1), self._send)
 
     # what it says
 
@@ -345,48 +307,3 @@ class FeedbackWindow(DialogWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         super().closeEvent(event)
         self._owner.take_closed(self)
-
-
-class LinkQuestion(Surface):
-    """A question before a link is opened.
-
-    Args:
-        show_error: gets why the link could not be opened.
-        close: removes the question.
-    """
-
-    def __init__(self, theme: Theme, address: str, *, show_error: Callable[[Problem], object], close: Callable[[QWidget], object]) -> None:
-        url = QUrl(address)
-        can_open = can_follow(url) and len(address) <= LONGEST_ADDRESS
-        super().__init__(theme, "info.subtle" if can_open else "warning.subtle", None, "m")
-        self._address, self._show_error, self._close = address, show_error, close
-        tone = "info" if can_open else "warning"
-        line = row(self, margins=(12, 8, 8, 8), spacing=10)
-        line.addWidget(Icon(theme, "globe" if can_open else "alert", 16, f"{tone}.text"), 0, Qt.AlignmentFlag.AlignTop)
-        words = column(spacing=2)
-        title = tr("This link leads to {host}", host=host_of(url)) if can_open else tr("This link leads to no web page. It is not opened.")
-        words.addWidget(Label(theme, title, "caption_strong", tone, wrap=True))
-        words.addWidget(CodeLabel(theme, address[:LONGEST_ADDRESS], "secondary"))
-        if can_open and url.scheme() == "http" and url.host() not in LOOPBACK:
-            words.addWidget(Label(theme, tr("The connection is not encrypted: others can read along."), "caption", tone, wrap=True))
-        line.addLayout(words, 1)
-        self.setAccessibleName(f"{title} {address[:LONGEST_ADDRESS]}")
-        if can_open:
-            button = Button(theme, tr("Open page"), small=True)
-            button.clicked.connect(self._on_open)
-            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        copy = IconButton(theme, "copy", tr("Copy the address"), small=True)
-        copy.clicked.connect(self._on_copy)
-        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
-        away = IconButton(theme, "x", tr("Close"), small=True)
-        away.clicked.connect(lambda: close(self))
-        line.addWidget(away, 0, Qt.AlignmentFlag.AlignTop)
-
-    def _on_open(self) -> None:
-        if not QDesktopServices.openUrl(QUrl(self._address)):
-            self._show_error(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
-        self._close(self)
-
-    def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._address)
-        self._close(self)

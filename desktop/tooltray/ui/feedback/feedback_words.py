@@ -20,11 +20,9 @@ OUTCOMES = {
 
 
 def headline(request: FeedbackSnapshot) -> str:
-    return (
-        tr("{client} has finished a step", client=shown_client(request.client))
-        if request.client
-        else tr("An AI client has finished a step")
-    )
+    if not request.client:
+        return tr("An AI client has finished a step")
+    return tr("{client} has finished a step", client=shown_client(request.client))
 
 
 def window_title(request: FeedbackSnapshot) -> str:

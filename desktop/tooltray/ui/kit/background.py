@@ -1,8 +1,8 @@
-"""Work in the background: a read that coalesces requests, and the work of windows without a page. Knows no widget and no verb."""
+"""Work in the background: a read that coalesces requests, the work of windows without a page, and timers. Knows no widget and no verb."""
 
 from collections.abc import Callable, Coroutine
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -14,6 +14,14 @@ Work = Callable[[], Coroutine[object, object, object]]
 def run_action(tasks: TaskKeeper, work: Work, show: Callable[[Problem | None], object], *, name: str) -> None:
     """Begins work for windows that are no `View`. `show`: gets the Problem if it fails, and None if it works."""
     tasks.spawn(_reported(work, show), name=name)
+
+
+def timer(parent: QObject, interval_ms: int, slot: Callable[[], object] | None = None, *, repeats: bool = False) -> QTimer:
+    """Makes a timer, which the caller starts."""
+    result = QTimer(parent, singleShot=not repeats, interval=interval_ms)
+    if slot is not None:
+        result.timeout.connect(slot)
+    return result
 
 
 async def while_valid(owner: object, work: Work) -> None:

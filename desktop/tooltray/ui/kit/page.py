@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from tooltray.ui.kit.destinations import Destination
+from tooltray.ui.kit.destinations import Destination, PageName
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
@@ -60,6 +60,25 @@ class Page(QWidget, View):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.look_again()
+
+
+class PageEntry(msgspec.Struct, frozen=True):
+    """A page of the window.
+
+    Args:
+        place: the page as a destination.
+        icon: in the navigation, as its title, which is made when the language is known.
+        make: builds the page.
+    """
+
+    place: Destination
+    icon: str
+    title: Callable[[], str]
+    make: Callable[[PageContext], Page]
+
+    @property
+    def name(self) -> PageName:
+        return self.place.page
 
 
 class TabEntry(msgspec.Struct, frozen=True):

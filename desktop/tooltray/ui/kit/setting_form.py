@@ -2,6 +2,7 @@
 back."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ class Setting(msgspec.Struct, frozen=True):
         default: the value without that member, or with one that cannot be used; the default "" is never written.
         options: the values to choose from; another number is offered while it is in the settings.
         words: returns the name of such a value.
+        width: px of the choice.
     """
 
     path: str
@@ -35,6 +37,7 @@ class Setting(msgspec.Struct, frozen=True):
     default: Value = False
     options: Sequence[int | str] = ()
     words: Callable[[Any], str] = str
+    width: int = CHOICE_WIDTH
 
 
 class SettingForm:
@@ -43,11 +46,13 @@ class SettingForm:
     Args:
         view: begins the changes, and shows why one failed.
         read: reads the settings, and passes them to `show_settings`.
+        done: shown after a change, with a button that undoes it; empty: nothing is shown.
     """
 
-    def __init__(self, view: View, read: Work) -> None:
-        self._view, self._read, self._theme = view, read, view.context.theme
+    def __init__(self, view: View, read: Work, *, done: str = "") -> None:
+        self._view, self._read, self._done, self._theme = view, read, done, view.context.theme
         self._controls: list[tuple[Setting, QWidget]] = []
+        self._settings: Mapping[str, object] = {}
 
     def row(self, setting: Setting, *before: QWidget) -> QWidget:
         """Makes the row of a setting; `before`: other controls, at the left of its own."""
@@ -57,6 +62,7 @@ class SettingForm:
         return setting_row(self._theme, setting.title, setting.text, *before, control)
 
     def show_settings(self, settings: Mapping[str, object]) -> None:
+        self._settings = settings
         for setting, control in self._controls:
             _show(control, setting, value_of(setting, settings))
 
@@ -66,19 +72,21 @@ class SettingForm:
         return switch
 
     def _choice(self, setting: Setting) -> Choice:
-        choice = setting_choice(self._theme, setting.title)
+        choice = setting_choice(self._theme, setting.title, setting.width)
         value = int if isinstance(setting.default, int) else str
         choice.chosen_changed.connect(lambda chosen: self._change(setting, value(chosen)))
         return choice
 
     def _change(self, setting: Setting, value: Value) -> None:
-        self._view.run(self._view.hub.settings.change_settings(patch(setting.path, None if value == "" else value)), then=self._read)
+        change, before = self._view.hub.settings.change_settings, value_of(setting, self._settings)
+        undo = partial(change, patch(setting.path, before)) if self._done else None
+        self._view.run(change(patch(setting.path, None if value == "" else value)), then=self._read, toast=self._done, undo=undo)
 
 
-def setting_choice(theme: Theme, name: str) -> Choice:
-    """Makes a choice without options yet, for a row."""
+def setting_choice(theme: Theme, name: str, width: int = CHOICE_WIDTH) -> Choice:
+    """Makes a choice without options yet, for a row; `width`: in px."""
     choice = Choice(theme, [], name=name)
-    choice.setFixedWidth(px(CHOICE_WIDTH))
+    choice.setFixedWidth(px(width))
     return choice
 
 

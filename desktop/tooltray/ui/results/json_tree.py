@@ -70,9 +70,6 @@ class JsonModel(QAbstractItemModel):
     def value(self, index: Index) -> object:
         return self._nodes[self._id(index)].value
 
-    def name(self, index: Index) -> str:
-        return self._nodes[self._id(index)].name
-
     def _id(self, index: Index) -> int:
         return index.internalId() if index.isValid() else 0
 
@@ -180,9 +177,8 @@ class JsonTree(QTreeView):
     def _open_small(self) -> None:
         if count_rows(self._model.value(QModelIndex()), OPEN_AT_FIRST + 1) <= OPEN_AT_FIRST:
             self.expandAll()
-        for row in range(min(self._model.rowCount(), 1)):
-            if self._model.rowCount() == 1:
-                self.expand(self._model.index(row, 0))
+        if self._model.rowCount() == 1:
+            self.expand(self._model.index(0, 0))
         self._share_width()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

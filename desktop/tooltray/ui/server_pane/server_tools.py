@@ -22,7 +22,7 @@ from tooltray.ui.server_pane.server_view import PaneState, ServerView
 from tooltray.ui.server_text import one_line
 from tooltray.ui.server_words import tool_count
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL
+from tooltray.ui.tools.offer_preview import PROMPT, RESOURCE, SKILL
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.cell_delegate import CHIP_EDGES, PADDING, TWO_LINES_HEIGHT

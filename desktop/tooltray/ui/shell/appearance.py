@@ -33,18 +33,13 @@ class Appearance(QObject):
         super().__init__()
         self._app, self.theme = app, theme
         self.preferences = chosen
-        self._language = ""
+        self.language = ""  # by the name of its catalogue
         self._unsaved_zoom: int | None = None
         self._speak(chosen)
         theme.set_zoom(app, chosen.zoom)
         self._paint(chosen)
         theme.zoom_requested.connect(self._on_zoom_requested)
         app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
-
-    @property
-    def language(self) -> str:
-        """The current language, by the name of its catalogue."""
-        return self._language
 
     def follow(self, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         """Follows the hub's settings from now on."""
@@ -67,9 +62,9 @@ class Appearance(QObject):
     def _speak(self, chosen: Preferences) -> bool:
         """Changes the language; returns whether it was another one before."""
         language = spoken_language(chosen.language, QLocale.system().uiLanguages())
-        if language == self._language:
+        if language == self.language:
             return False
-        self._language = language
+        self.language = language
         follows_system = language == ENGLISH and not chosen.language  # also where the system's language is none of ours
         QLocale.setDefault(system_locale() if follows_system else locale_of(language))
         install_language(self._app, language)
@@ -116,8 +111,8 @@ SETTING = ("org.gnome.desktop.interface", "enable-animations")  # KDE's portal a
 class MotionSetting(QObject):
     """A single request for the setting, which reduces motion in the theme if the user wants less."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         if sys.platform == "linux":
             self._ask()

@@ -3,24 +3,28 @@ something that can be started and stopped; lives in the GUI thread, on qasync.""
 
 import asyncio
 import contextlib
+import gc
 import logging
+import platform
 import signal
 import sys
+import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QObject, QTimer, qVersion
 from PySide6.QtWidgets import QApplication
 
+from tooltray import __version__
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.figures import zoom_words
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import while_valid
+from tooltray.ui.kit.background import timer, while_valid
 from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.link.link import EngineLink
@@ -28,7 +32,6 @@ from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import title
 from tooltray.ui.shell.app_links import OpenedAddresses
 from tooltray.ui.shell.appearance import Appearance, MotionSetting
-from tooltray.ui.shell.bug_report import BugWatch
 from tooltray.ui.shell.news_teller import NewsTeller, Notifications, advice
 from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch
 from tooltray.ui.shell.tray import Tray
@@ -44,17 +47,60 @@ HEARS_ADDRESSES = sys.platform == "darwin"  # others hand them to a new process;
 FIRST_PAINT_WAIT_S = 1.0  # a window that nobody can see, e.g. on another workspace, is never painted
 ASK_WAIT_S = 2.0  # an engine says within milliseconds who is connected; one that hangs must not keep a person from ending it
 END_WAIT_S = 25.0  # the engine bounds its own steps; this is for one that hangs in spite of that
-EXIT_CODES = {
-    "quit": 0,
-    "stop": 0,
-    "hand_over": 0,
-    "raised": 0,
-    "replaced": 75,
-    "sigint": 130,
-    "sigterm": 143,
-    "sighup": 143,
-}  # anything else is 1
+EXIT_CODES = {"quit": 0, "stop": 0, "hand_over": 0, "raised": 0, "replaced": 75, "sigint": 130, "sigterm": 143, "sighup": 143}
+"""By the reasons of an end; anything else is 1."""
 SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
+
+
+def bug_report(error: BaseException) -> str:
+    """Returns versions and the trace, without anything from the settings."""
+    where = f"Tooltray {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}"
+    return f"{where}\n\n{''.join(traceback.format_exception(error))}"
+
+
+class BugWatch(logging.Handler):
+    """A log handler that reports the first bug, from any thread; later ones are only in the log."""
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        super().__init__(logging.ERROR)
+        self._show: Callable[[str], object] | None = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        show = self._show
+        if show is not None and error is not None and not isinstance(error, TooltrayError):
+            self._show = None
+            with contextlib.suppress(RuntimeError):  # the window has just been closed
+                show(bug_report(error))
+
+
+LOOK_EVERY_MS = 1000
+YOUNG_OBJECTS = 700  # as many as Python itself would wait for
+FULL_EVERY = 120  # looks; two minutes
+
+
+class GarbageCollector(QObject):
+    """A collector of garbage on the window's thread only; it runs until it is destroyed.
+
+    Python collects cycles in whatever thread happens to allocate, and a widget in a cycle that is destroyed in the engine's thread takes Qt
+    down. So automatic collection is off, and a timer of this thread collects: young objects often, which takes microseconds, all objects
+    seldom, because that holds Python's lock for the engine's thread too.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._looks = 0
+        gc.disable()
+        gc.freeze()  # what the start has made stays for good; no collection need look at it again
+        timer(self, LOOK_EVERY_MS, self.look, repeats=True).start()
+
+    def look(self) -> None:
+        """Collects if there is enough to collect."""
+        self._looks += 1
+        if self._looks % FULL_EVERY == 0:
+            gc.collect()
+        elif gc.get_count()[0] >= YOUNG_OBJECTS:
+            gc.collect(1)
 
 
 class EngineHandle(Protocol):
@@ -98,10 +144,8 @@ class Start(msgspec.Struct, frozen=True):
 class Desktop:
     """The tray and the windows over one engine at a time."""
 
-    _window: "MainWindow"
-    _approvals: "ApprovalPrompt"
-    _confirmations: "ConfirmationPrompt"
-    _feedback: "FeedbackWindows"
+    _windows: Windows
+    _window: "MainWindow"  # in the current language
 
     def __init__(
         self,
@@ -137,17 +181,15 @@ class Desktop:
         tray.open_requested.connect(self._on_open)
 
     def _connect(self, windows: Windows) -> None:
-        self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
-        self._confirmations = windows.confirmations
-        hub, tray = self._hub, self._tray
-        hub.on_any((ElicitationAsked,), self._on_elicitation_asked, tray)
-        self._feedback.asked.connect(self._teller.on_feedback_asked)
-        self._approvals.waiting_changed.connect(tray.set_approvals)
-        self._approvals.waiting_changed.connect(self._teller.on_approvals)
-        self._confirmations.waiting_changed.connect(tray.set_confirmations)
-        self._confirmations.waiting_changed.connect(self._teller.on_confirmations)
-        tray.menu.answered.connect(self._approvals.answer)
-        tray.menu.approvals_requested.connect(self._approvals.go_there)
+        self._windows, self._is_built, tray = windows, True, self._tray
+        self._hub.on_any((ElicitationAsked,), self._on_elicitation_asked, tray)
+        windows.feedback.asked.connect(self._teller.on_feedback_asked)
+        windows.approvals.waiting_changed.connect(tray.set_approvals)
+        windows.approvals.waiting_changed.connect(self._teller.on_approvals)
+        windows.confirmations.waiting_changed.connect(tray.set_confirmations)
+        windows.confirmations.waiting_changed.connect(self._teller.on_confirmations)
+        tray.menu.answered.connect(windows.approvals.answer)
+        tray.menu.approvals_requested.connect(windows.approvals.go_there)
         tray.menu.place_requested.connect(self.go)
         tray.menu.pause_requested.connect(lambda *pause: self._window.pause(*pause))
         self._connect_main(windows.main)
@@ -168,8 +210,9 @@ class Desktop:
         if not self._is_built:
             self._hidden = False  # the start shows the window
             return
-        for show in (self._window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there):
-            show()
+        self._window.show_up()
+        for windows in (self._windows.feedback, self._windows.approvals, self._windows.confirmations):
+            windows.go_there()
 
     def _on_address_opened(self, link: str) -> None:
         """Handles an address from macOS, which other systems pass to a second start."""
@@ -202,9 +245,8 @@ class Desktop:
         await self._tasks.close()
         self._is_built = False  # what is opened from here on has no window
         self._tray.hide()
-        self._approvals.close()
-        self._confirmations.close()
-        self._feedback.close()
+        for windows in (self._windows.approvals, self._windows.confirmations, self._windows.feedback):
+            windows.close()
         self._window.hide()
         self._window.deleteLater()
         return code
@@ -398,13 +440,13 @@ class Desktop:
             self._window.go(destination)
 
     def show_approvals(self) -> None:
-        self._approvals.go_there()
+        self._windows.approvals.go_there()
 
     def show_confirmations(self) -> None:
-        self._confirmations.go_there()
+        self._windows.confirmations.go_there()
 
     def show_feedback(self) -> None:
-        self._feedback.go_there()
+        self._windows.feedback.go_there()
 
     @contextlib.contextmanager
     def _telling_of_bugs(self) -> Iterator[None]:

@@ -1,4 +1,5 @@
-"""The main window: a shell over its pages, with the navigation and the places for sheets, toasts and notices."""
+"""The main window: a shell over its pages, with the navigation and the places for sheets, toasts and notices. A new page is a module of its
+own and a line in PAGES."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,17 +14,15 @@ from tooltray.foundation.events import ProblemReported
 from tooltray.ui import icons
 from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName
+from tooltray.ui.kit import destinations as to
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.local_work import LocalWork
-from tooltray.ui.kit.page import Page, TabbedPage
+from tooltray.ui.kit.page import Page, PageEntry, TabbedPage
 from tooltray.ui.kit.page_context import PageContext, Presenters
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.app_links import install_link, server_of_link
-from tooltray.ui.shell.hub_words import hub_words
-from tooltray.ui.shell.pages import PAGES
+from tooltray.ui.shell.hub_status import hub_words
 from tooltray.ui.shell.palette import Palette
-from tooltray.ui.shell.palette_entry import PageLine
 from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import leave_focus
@@ -33,6 +32,39 @@ from tooltray.ui.widgets.page_frame import Header, PageRoom
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import row
 from tooltray.ui.zoom import px
+
+
+def _servers(context: PageContext) -> Page:
+    from tooltray.ui.servers.servers_page import ServersPage
+
+    return ServersPage(context)
+
+
+def _activity(context: PageContext) -> Page:
+    from tooltray.ui.activity.activity_page import ActivityPage
+
+    return ActivityPage(context)
+
+
+def _clients(context: PageContext) -> Page:
+    from tooltray.ui.clients.clients_page import ClientsPage
+
+    return ClientsPage(context)
+
+
+def _settings(context: PageContext) -> Page:
+    from tooltray.ui.settings.settings_page import SettingsPage
+
+    return SettingsPage(context)
+
+
+PAGES = (  # in the order of the navigation; each is imported when it is built, so that unused pages do not delay the window
+    PageEntry(to.Servers(), "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
+    PageEntry(to.Activity(), "activity", lambda: tr("Activity"), _activity),
+    PageEntry(to.Clients(), "plug", lambda: tr("Clients"), _clients),
+    PageEntry(to.Settings(), "settings", lambda: tr("Settings"), _settings),
+)
+
 
 WIDTH = 460
 MOST_NAMES = 6  # more would fill the window, and say no more
@@ -46,11 +78,9 @@ class QuitPanel(SheetFrame):
     def __init__(self, theme: Theme, clients: Sequence[str]) -> None:
         super().__init__(theme, tr("Quit Tooltray?"), WIDTH)
         self.body.addWidget(Label(theme, who(clients), "strong", wrap=True))
-        one, more = (
-            tr("Its calls end now. Its next call starts Tooltray again."),
-            tr("Their calls end now. Their next call starts Tooltray again."),
-        )
-        text = one if len(set(clients)) == 1 else more
+        text = tr("Their calls end now. Their next call starts Tooltray again.")
+        if len(set(clients)) == 1:
+            text = tr("Its calls end now. Its next call starts Tooltray again.")
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         self.set_first_focus(self.add_button(tr("Keep running"), self.close_requested.emit))
         self.add_button(tr("Quit"), self.confirmed.emit, "danger")
@@ -96,9 +126,9 @@ class MainWindow(QMainWindow):
         context = self.context = PageContext(theme, self, go=self.go, presenters=presenters, local=local, wishes=wishes)
         self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
         self._stack = QStackedWidget()
-        self._pages: dict[PageName, Page] = {}
+        self._pages: dict[to.PageName, Page] = {}
         self._questions = Questions(context, self)
-        self.command_palette = Palette(context, [PageLine(entry.place, entry.icon, entry.title()) for entry in PAGES], self)
+        self.command_palette = Palette(context, PAGES, self)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
         line = row(body, spacing=0)
@@ -109,7 +139,7 @@ class MainWindow(QMainWindow):
         self._draw_hub()
         self._open(0)
 
-    def page(self, name: PageName) -> Page:
+    def page(self, name: to.PageName) -> Page:
         """Returns a page of the table; builds it at the first call."""
         if name not in self._pages:
             index = [entry.name for entry in PAGES].index(name)
@@ -119,11 +149,11 @@ class MainWindow(QMainWindow):
             page.set_phase(self._phase)
         return self._pages[name]
 
-    def open_page(self, name: PageName) -> None:
+    def open_page(self, name: to.PageName) -> None:
         """Shows a page of the table."""
         self._open([entry.name for entry in PAGES].index(name))
 
-    def go(self, destination: Destination) -> None:
+    def go(self, destination: to.Destination) -> None:
         """Shows a place in the window."""
         self.open_page(destination.page)
         self.page(destination.page).open_destination(destination)
@@ -177,9 +207,9 @@ class MainWindow(QMainWindow):
         """
         self.show_up()
         if name := server_of_link(link):
-            self.go(OpenServer(name))
+            self.go(to.OpenServer(name))
         elif install := install_link(link):
-            self.go(InstallLink(install))
+            self.go(to.InstallLink(install))
 
     def show_quietly(self) -> None:
         """Shows the window if it is hidden, without taking the keyboard from what the user is doing elsewhere."""
@@ -238,7 +268,7 @@ class MainWindow(QMainWindow):
         snapshot = self.context.hub.snapshot
         is_paused = snapshot is not None and snapshot.is_paused
         can_pause = self._phase is HubPhase.RUNNING and snapshot is not None
-        self._sidebar.show_hub(hub_words(self._phase, snapshot), can_pause=can_pause, is_paused=is_paused)
+        self._sidebar.show_hub(*hub_words(self._phase, snapshot), can_pause=can_pause, is_paused=is_paused)
         self.context.notices.set_paused(is_paused and can_pause, snapshot.paused_until if snapshot is not None else 0.0)
         self.context.notices.set_notices(snapshot.notices if snapshot is not None else ())
         self.context.notices.set_updates_question(snapshot is not None and snapshot.release.is_unasked)
@@ -259,7 +289,7 @@ class MainWindow(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         if source := self._dropped_bundle(event):
             event.acceptProposedAction()
-            self.go(OpenBundle(source))
+            self.go(to.OpenBundle(source))
 
     def _dropped_bundle(self, event: QDropEvent) -> str:
         """Returns the dropped bundle as a path or an address; empty without one, or if it cannot be opened now."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ClientListUpdated, ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
@@ -17,7 +17,7 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead, timer
 from tooltray.ui.kit.destinations import Activity, Destination, OpenServer, Servers, Settings
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
@@ -33,14 +33,7 @@ Go = Callable[[], object]
 
 
 class Notifications(QObject):
-    def __init__(
-        self,
-        tray: Tray,
-        *,
-        chosen: Callable[[], Mapping[str, bool]],
-        now: Callable[[], float] = time.monotonic,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, tray: Tray, *, chosen: Callable[[], Mapping[str, bool]], now: Callable[[], float] = time.monotonic) -> None:
         """Args:
         chosen: which kinds the user has switched on or off.
         now: seconds that never jump.
@@ -119,8 +112,7 @@ class NewsTeller(QObject):
         self._confirmations: set[str] = set()
         self._changes = CoalescedRead(self._look_at_changes, tasks=tasks, name="tools that have changed")
         self._updates = CoalescedRead(self._look_for_updates, tasks=tasks, name="newer versions of servers")
-        self._timer = QTimer(self, interval=UPDATES_EVERY_MS)
-        self._timer.timeout.connect(self._updates.ask)
+        self._timer = timer(self, UPDATES_EVERY_MS, self._updates.ask, repeats=True)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
         hub.on(ServerStarted, lambda news: self._told.pop(news.server_name, None), self)
         hub.on(ProblemReported, self._on_problem_reported, self)
@@ -196,14 +188,11 @@ class NewsTeller(QObject):
             self._told[report.server] = report.problem
         if self._places.is_in_front():
             return
-        wants_sign_in = self._state(report.server) is ServerState.NEEDS_SIGN_IN
+        servers = self._hub.snapshot.servers if self._hub.snapshot is not None else ()
+        wants_sign_in = any(each.name == report.server and each.state is ServerState.NEEDS_SIGN_IN for each in servers)
         kind = "sign_in" if wants_sign_in else "failed" if report.server else ""
         words = tr("{name} wants you to sign in", name=report.server) if wants_sign_in else whose(report)
         self._notifications.send(kind, words, advice(report.problem), lambda: self._show_server(report.server))
-
-    def _state(self, server: str) -> ServerState | None:
-        snapshot = self._hub.snapshot
-        return next((each.state for each in snapshot.servers if each.name == server), None) if snapshot is not None else None
 
     def _show_server(self, name: str) -> None:
         self._places.go(OpenServer(name) if name else Servers())

@@ -1,27 +1,18 @@
 """The open palette: a field, and the entries that fit the text in it, under headings. Passive: it emits the text, and which entry to run.
 The keyboard stays in the field."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QLineEdit,
-    QListView,
-    QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-)
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QStackedWidget, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.shell.palette_entry import PaletteEntry
+from tooltray.ui.shell.palette import PaletteEntry
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 ROW, HEADING = 38, 28  # px
@@ -126,7 +117,7 @@ class PaletteList(QListView):
         self.setItemDelegate(PaletteDelegate(theme, self))
         self.setAccessibleName(tr("What was found"))
         self.setViewportMargins(0, px(6), 0, px(6))
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QListView.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMouseTracking(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -154,10 +145,10 @@ class PaletteList(QListView):
     def set_rows(self, rows: Sequence[Row], *, kept: str = "") -> None:
         """Shows other rows and selects the first entry, or the one with the key `kept` if it is among them."""
         self._model.set_rows(rows)
-        places = [place for place, row in enumerate(rows) if isinstance(row, PaletteEntry)]
-        there = next((place for place in places if kept and self._key(place) == kept), None)
-        if there is not None or places:
-            self._choose(there if there is not None else places[0])
+        places = {row.key: place for place, row in enumerate(rows) if isinstance(row, PaletteEntry)}
+        there = places.get(kept)
+        if places:
+            self._choose(there if there is not None else min(places.values()))
         if there is None:
             self.scrollToTop()
         self.current_changed.emit()
@@ -169,10 +160,6 @@ class PaletteList(QListView):
             here = places.index(self.currentIndex().row()) if self.currentIndex().row() in places else -1
             far = abs(step) > 1
             self._choose(places[max(0, min(len(places) - 1, here + step)) if far else (here + step) % len(places)])
-
-    def _key(self, place: int) -> str:
-        row = self._model.rows[place]
-        return row.key if isinstance(row, PaletteEntry) else ""
 
     def _choose(self, place: int) -> None:
         index = self._model.index(place)
@@ -197,13 +184,11 @@ STEPS = {
 
 
 class PaletteField(QLineEdit):
-    """The field of the palette. `moved` carries how many entries to move the selection. Escape is left to the sheet."""
+    """The field of the palette. `move` gets how many entries to move the selection. Escape is left to the sheet."""
 
-    moved = Signal(int)
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, move: Callable[[int], None]) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self._move = theme, move
         self.setProperty("quiet", True)
         self.setFrame(False)
         self.setStyleSheet("border: none; background: transparent; padding-left: 32px;")
@@ -214,7 +199,7 @@ class PaletteField(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and (step := STEPS.get(Qt.Key(event.key()))):
-            self.moved.emit(step)
+            self._move(step)
             return True
         return super().event(event)
 
@@ -225,38 +210,31 @@ class PaletteField(QLineEdit):
 
 
 class PalettePanel(Surface):
-    """The panel of the palette. `typed`: the text has changed. `chosen`: run the selected entry."""
+    """The panel of the palette.
 
-    typed = Signal(str)
-    chosen = Signal()
+    Args:
+        typed: gets the text when it has changed.
+        chosen: runs the selected entry.
+    """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, *, typed: Callable[[str], None], chosen: Callable[[], None]) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
         self.setMaximumWidth(px(WIDTH))
         self.setAccessibleName(tr("Command palette"))
-        layout = column(self)
-        head = row(margins=(18, 2, 18, 2))
-        self.field = PaletteField(theme)
-        head.addWidget(self.field)
-        layout.addLayout(head)
-        layout.addWidget(divider())
         self.list = PaletteList(theme)
+        self.field = PaletteField(theme, self.list.go)
         self._nothing = Label(theme, tr("No matches."), "body", "secondary")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.list)
         self._stack.addWidget(self._nothing)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(divider())
-        foot = row(margins=(20, 8, 20, 8))
         self._note = ElidedLabel(theme, "", "caption", "muted")
-        foot.addWidget(self._note, 1)
-        foot.addWidget(Label(theme, tr("Enter: do it · Esc: close"), "caption", "muted"))
-        layout.addLayout(foot)
-        self.field.textChanged.connect(self.typed)
-        self.field.returnPressed.connect(self.chosen)
-        self.field.moved.connect(self.list.go)
-        self.list.entry_pressed.connect(self.chosen)
+        keys = Label(theme, tr("Enter: do it · Esc: close"), "caption", "muted")
+        head, foot = fill(row(margins=(18, 2, 18, 2)), self.field), fill(row(margins=(20, 8, 20, 8)), (self._note, 1), keys)
+        fill(column(self), head, divider(), (self._stack, 1), divider(), foot)
+        self.field.textChanged.connect(typed)
+        self.field.returnPressed.connect(chosen)
+        self.list.entry_pressed.connect(chosen)
         self.list.current_changed.connect(self._on_current_changed)
 
     def sizeHint(self) -> QSize:

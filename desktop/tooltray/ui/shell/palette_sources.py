@@ -10,26 +10,14 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.kit.destinations import (
-    Activity,
-    AddServer,
-    Clients,
-    ImportServers,
-    OpenClient,
-    OpenServer,
-    OpenTool,
-    Servers,
-    Settings,
-    TooltrayLog,
-    TryTool,
-)
+from tooltray.ui.kit import destinations as to
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_actions import ACTIONS, BY_NAME, IN_PALETTE, can
 from tooltray.ui.server_words import sign
 from tooltray.ui.servers.many_servers import START, STOP
 from tooltray.ui.service_words import service
-from tooltray.ui.shell.palette_entry import PaletteContext, PaletteEntry, PaletteSource, Run
-from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
+from tooltray.ui.shell.hub_status import HOUR_S, PAUSES
+from tooltray.ui.shell.palette import PaletteContext, PaletteEntry, Run
 from tooltray.ui.state_language import needs_person, server_look
 
 SERVER, ACTION, PAGE, SETTING, TOOL = 12, 6, 8, 5, 0  # ranks: of two that fit alike
@@ -56,7 +44,7 @@ def _needs(context: PaletteContext) -> Iterator[PaletteEntry]:
 def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
     for server in context.page.servers.servers:
         icon, _ = sign(server)
-        key, show = f"server:{server.name}", context.link(OpenServer(server.name))
+        key, show = f"server:{server.name}", context.link(to.OpenServer(server.name))
         detail, also = short(f"{server_look(server).word} · {service(server)}"), f"{server.name} server {server.description[:LONGEST]}"
         yield PaletteEntry(key, short(server.name), show, icon or "server", tr("Server"), detail, also, SERVER)
         yield from _of_server(context, server)
@@ -74,8 +62,10 @@ def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[Pale
             yield PaletteEntry(key, title, run, action.icon, tr("Action"), also=words, rank=rank, is_change=True)
 
 
-def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
-    """Yields for each tool: show, try, allow for an hour, switch on or off."""
+def tools(context: PaletteContext) -> Iterator[PaletteEntry]:
+    """Yields for each tool: show, try, allow for an hour, switch on or off. There may be thousands; they are made a few at a time, and kept
+    while the tools are the same.
+    """
     wishes = context.page.wishes
     allow, attempt = _template(tr("Allow {tool} for an hour", tool=HERE)), _template(tr("Try {tool}", tool=HERE))
     switch_on, switch_off = _template(tr("Switch {tool} on", tool=HERE)), _template(tr("Switch {tool} off", tool=HERE))
@@ -83,10 +73,10 @@ def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
     for tool in context.tools:
         name, key = short(tool.original_name), f"{tool.server}/{tool.original_name}"
         where = short(tool.server)
-        show = context.link(OpenTool(tool.name))
+        show = context.link(to.OpenTool(tool.name))
         words = f"{tool.name} {tool.description[:LONGEST]}"
         yield PaletteEntry(f"tool:{key}", name, show, "tools", kind, where, words, TOOL)
-        run = context.link(TryTool(tool.name))
+        run = context.link(to.TryTool(tool.name))
         yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
         if not tool.is_approved and not tool.is_held and tool.is_enabled:
             run = partial(_allow_for_an_hour, context.page, tool)
@@ -110,7 +100,7 @@ def _clients(context: PaletteContext) -> Iterator[PaletteEntry]:
     for client in context.clients:
         if client.client not in ("", "*") and client.is_seen:
             title, also = short(client.title or client.client), f"{client.client} client agent"
-            run = context.link(OpenClient(client.client))
+            run = context.link(to.OpenClient(client.client))
             yield PaletteEntry(f"client:{client.client}", title, run, "plug", tr("AI client"), "", also, SERVER - 1)
 
 
@@ -118,12 +108,12 @@ def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
     for number, page in enumerate(context.pages, 1):
         name, keys = page.place.page, f"Ctrl+{number}"
         also = f"{name} page open show"
-        yield PaletteEntry(f"page:{name}", page.title, context.link(page.place), page.icon, tr("Page"), keys, also, PAGE)
-    tabs: tuple[tuple[Servers | Activity, str, str, str], ...] = (
-        (Servers("discover"), tr("Discover servers"), "search", "find registry new install"),
-        (Servers("all_tools"), tr("All tools"), "tools", "tools page open show"),
-        (Servers("projects"), tr("Projects and their files"), "folder", "mcp.json hot reload trust folders files with servers"),
-        (Activity("approvals"), tr("Approvals"), "shield", "waiting revoke grants history audit"),
+        yield PaletteEntry(f"page:{name}", page.title(), context.link(page.place), page.icon, tr("Page"), keys, also, PAGE)
+    tabs: tuple[tuple[to.Servers | to.Activity, str, str, str], ...] = (
+        (to.Servers("discover"), tr("Discover servers"), "search", "find registry new install"),
+        (to.Servers("all_tools"), tr("All tools"), "tools", "tools page open show"),
+        (to.Servers("projects"), tr("Projects and their files"), "folder", "mcp.json hot reload trust folders files with servers"),
+        (to.Activity("approvals"), tr("Approvals"), "shield", "waiting revoke grants history audit"),
     )
     for place, title, icon, also in tabs:
         yield PaletteEntry(f"page:{place.tab}", title, context.link(place), icon, tr("Page"), "", also, PAGE)
@@ -131,17 +121,17 @@ def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
 
 def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
     lines = (
-        (Settings("general"), tr("Language"), "language translation 中文 english"),
-        (Settings("general"), tr("Theme"), "dark light appearance colours"),
-        (Settings("general"), tr("Zoom"), "zoom text size font bigger larger smaller scale"),
-        (Settings("general"), tr("Start when you log in"), "autostart login boot"),
-        (Settings("general"), tr("Notifications"), "notify alerts messages"),
-        (Settings("general"), tr("New servers"), "default access careful trusted free sandbox ask first approval"),
-        (Settings("secrets"), tr("Secrets"), "keys tokens passwords keyring unlock passphrase"),
-        (Settings("network"), tr("HTTP access and tokens"), "http port rest api token scope clients url"),
-        (Settings("network"), tr("npm registries"), "npm mirror packages proxy"),
-        (Settings("backup"), tr("Backup: export and import"), "set-up export import reset starter"),
-        (Settings("about"), tr("About Tooltray"), "version licences update diagnostics"),
+        (to.Settings("general"), tr("Language"), "language translation 中文 english"),
+        (to.Settings("general"), tr("Theme"), "dark light appearance colours"),
+        (to.Settings("general"), tr("Zoom"), "zoom text size font bigger larger smaller scale"),
+        (to.Settings("general"), tr("Start when you log in"), "autostart login boot"),
+        (to.Settings("general"), tr("Notifications"), "notify alerts messages"),
+        (to.Settings("general"), tr("New servers"), "default access careful trusted free sandbox ask first approval"),
+        (to.Settings("secrets"), tr("Secrets"), "keys tokens passwords keyring unlock passphrase"),
+        (to.Settings("network"), tr("HTTP access and tokens"), "http port rest api token scope clients url"),
+        (to.Settings("network"), tr("npm registries"), "npm mirror packages proxy"),
+        (to.Settings("backup"), tr("Backup: export and import"), "set-up export import reset starter"),
+        (to.Settings("about"), tr("About Tooltray"), "version licences update diagnostics"),
     )
     for place, title, also in lines:
         icon = {"secrets": "key", "network": "globe", "backup": "download", "about": "info"}.get(place.tab, "settings")
@@ -155,12 +145,12 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
     def entry(key: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
         return PaletteEntry(f"do:{key}", title, run, icon, tr("Action"), also=also, rank=ACTION + 1, is_change=True)
 
-    yield entry("add", tr("Add server"), context.link(AddServer()), "plus", "new install paste")
-    yield entry("import", tr("Import servers from your AI clients"), context.link(ImportServers()), "download", "import bring migrate")
-    yield entry("connect", tr("Connect your AI clients"), context.link(Clients()), "plug", "install claude cursor code")
+    yield entry("add", tr("Add server"), context.link(to.AddServer()), "plus", "new install paste")
+    yield entry("import", tr("Import servers from your AI clients"), context.link(to.ImportServers()), "download", "import bring migrate")
+    yield entry("connect", tr("Connect your AI clients"), context.link(to.Clients()), "plug", "install claude cursor code")
     yield entry("entry", tr("Copy entry for a client"), page.links.entry_copy_requested.emit, "copy", "json config bridge clipboard")
     yield entry("diagnostics", tr("Copy diagnostics"), lambda: page.run(_copy_diagnostics(page)), "log", "bug report support")
-    yield entry("hublog", tr("Log of Tooltray"), context.link(TooltrayLog()), "log", "hub logs")
+    yield entry("hublog", tr("Log of Tooltray"), context.link(to.TooltrayLog()), "log", "hub logs")
     yield from _pausing(context, entry)
     if page.notices.has_secrets_problem:
         yield entry("unlock", tr("Unlock your secrets"), page.wishes.unlock_requested.emit, "key", "unlock passphrase keyring file")
@@ -212,39 +202,27 @@ def _allow_for_an_hour(page: PageContext, tool: ToolSnapshot) -> None:
 def _pausing(context: PaletteContext, entry: Callable[[str, str, Run, str, str], PaletteEntry]) -> Iterator[PaletteEntry]:
     page, snapshot = context.page, context.page.hub.snapshot
 
-    def pause(for_s: float | None) -> None:
-        page.run(page.hub.hub.set_mcp_enabled(False, for_s))
+    def enable(is_enabled: bool, duration: Callable[[], float | None] = lambda: None) -> None:
+        page.run(page.hub.hub.set_mcp_enabled(is_enabled, duration()))
 
     if snapshot is not None and snapshot.is_paused:
-        yield entry(
-            "resume", tr("Resume all servers"), lambda: page.run(page.hub.hub.set_mcp_enabled(True)), "play", "resume continue go on pause"
-        )
+        yield entry("resume", tr("Resume all servers"), partial(enable, True), "play", "resume continue go on pause")
         return
-    yield entry("pause hour", tr("Pause for an hour"), partial(pause, HOUR_S), "pause", "pause stop all mute")
-    tomorrow = lambda: pause(until_tomorrow_s())  # noqa: E731 - how long that is, is known when it is chosen
-    yield entry("pause tomorrow", tr("Pause until tomorrow"), tomorrow, "pause", "pause stop all mute night")
-    yield entry("pause", tr("Pause until I resume"), partial(pause, None), "pause", "pause stop all mute servers")
+    names = (("pause hour", ""), ("pause tomorrow", " night"), ("pause", " servers"))
+    for (title, duration), (key, also) in zip(PAUSES, names, strict=True):
+        yield entry(key, say(title), partial(enable, False, duration), "pause", f"pause stop all mute{also}")
 
 
 def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:
     """Yields an entry that adds the server in the clipboard, such as one copied from a README."""
     for name in context.pasted[:1]:
         title = tr("Add {name} from the clipboard", name=short(name))
-        add = context.link(AddServer(context.pasted_text))
+        add = context.link(to.AddServer(context.pasted_text))
         yield PaletteEntry("do:paste", title, add, "plus", tr("Action"), "", "paste clipboard add server", ACTION + 2, True)
 
 
-SOURCES = (
-    PaletteSource("needs", _needs),
-    PaletteSource("clipboard", _clipboard),
-    PaletteSource("servers", _servers),
-    PaletteSource("pages", _pages),
-    PaletteSource("actions", _actions),
-    PaletteSource("clients", _clients),
-    PaletteSource("settings", _settings),
-    PaletteSource("tools", _tools, is_long=True),
-)
-"""In the order in which their entries stand where they fit alike. A new room is a line."""
+SHORT_SOURCES = (_needs, _clipboard, _servers, _pages, _actions, _clients, _settings)
+"""What is made each time that the palette opens, in the order in which entries stand where they fit alike; tools come after them."""
 
 
 def short(text: str) -> str:

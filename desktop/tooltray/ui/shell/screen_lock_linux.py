@@ -80,19 +80,14 @@ class ScreenLockSource(QObject):
     """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
     def __init__(
-        self,
-        told: Callable[[bool | None], None],
-        parent: QObject | None = None,
-        *,
-        session: QDBusConnection | None = None,
-        system: QDBusConnection | None = None,
+        self, told: Callable[[bool | None], None], *, session: QDBusConnection | None = None, system: QDBusConnection | None = None
     ) -> None:
         """Begins to watch; the first argument is called with each value for the signal of ScreenLockWatch.
 
         Args:
             session, system: the buses; None: this computer's.
         """
-        super().__init__(parent)
+        super().__init__()
         self._told, self._active = told, dict[str, bool]()
         self._session = session if session is not None else QDBusConnection.sessionBus()
         self._system = system if system is not None else QDBusConnection.systemBus()

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
+
+from tooltray.ui.kit.background import timer
 
 CORE_FOUNDATION = "/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation"
 LOCKED, UNLOCKED = 1, 2  # the observers, which are told apart by these
@@ -24,7 +26,6 @@ class ScreenLockSource(QObject):
     def __init__(
         self,
         told: Callable[[bool | None], None],
-        parent: QObject | None = None,
         *,
         library: Any = None,
         wall: Callable[[], float] = time.time,
@@ -36,14 +37,13 @@ class ScreenLockSource(QObject):
             library: CoreFoundation; None: this computer's.
             wall, steady: seconds.
         """
-        super().__init__(parent)
+        super().__init__()
         self._told, self._is_locked = told, False
         self._wall, self._steady = wall, steady
         self._ahead_s = wall() - steady()
         self._callback = Callback(self._on_notification)  # kept for as long as it may be called
         self._observe(library if library is not None else _core_foundation())
-        self._timer = QTimer(self, interval=LOOK_EVERY_MS)
-        self._timer.timeout.connect(self.look)
+        self._timer = timer(self, LOOK_EVERY_MS, self.look, repeats=True)
         self._timer.start()
         told(False)
 

@@ -17,9 +17,9 @@ SUSPEND, RESUME = 0x4, 0x12  # of the second: PBT_APMSUSPEND, PBT_APMRESUMEAUTOM
 class ScreenLockSource(QObject):
     """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
-    def __init__(self, told: Callable[[bool | None], None], parent: QObject | None = None) -> None:
+    def __init__(self, told: Callable[[bool | None], None]) -> None:
         """Begins to watch; the argument is called with each value for the signal of ScreenLockWatch."""
-        super().__init__(parent)
+        super().__init__()
         self._told, self._is_locked = told, False
         if sys.platform == "win32":
             self._notices = SessionNotices(self.on_message)

@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy, QW
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.shell.hub_words import HubWords
-from tooltray.ui.shell.pause_menu import PauseMenu
+from tooltray.ui.shell.hub_status import PauseMenu
+from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton
 from tooltray.ui.widgets.icon import Icon, Logo
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 PALETTE_KEY = "Ctrl+K"
@@ -90,33 +90,21 @@ class Sidebar(QFrame):
         super().__init__()
         self.setObjectName("Sidebar")
         self._theme, self._is_paused = theme, False
-        self._layout = layout = column(self, margins=(12, 28, 12, 12), spacing=2)
-        self._brand = QWidget()
-        brand = row(self._brand, margins=(8, 0, 0, 18), spacing=10)
-        brand.addWidget(Logo(24))
-        brand.addWidget(Label(theme, "Tooltray", "heading"), 1)
-        layout.addWidget(self._brand)
+        self._brand, self._is_compact = QWidget(), False
+        fill(row(self._brand, margins=(8, 0, 0, 18), spacing=10), Logo(24), (Label(theme, "Tooltray", "heading"), 1))
         group = QButtonGroup(self)
         self._items = [NavItem(theme, icon, text) for icon, text in pages]
         for index, item in enumerate(self._items):
             group.addButton(item, index)
-            layout.addWidget(item)
         self._items[0].setChecked(True)
         group.idClicked.connect(self.page_requested)
-        layout.addStretch(1)
-        self._is_compact = False
-        self._named: list[tuple[Button, str, str]] = []
-        find = Button(theme, tr("Search or run a command"), "ghost", "search", small=True)
+        find = Button(theme, tr("Search or run a command"), "ghost", "search", small=True, on_click=self.palette_requested.emit)
         find.setToolTip(tr("Servers, tools, settings and what can be done with them") + f" ({PALETTE_KEY})")
-        find.clicked.connect(self.palette_requested)
-        layout.addWidget(find)
-        self._named.append((find, find.text(), "search"))
-        copy = Button(theme, tr("Copy entry for a client"), "ghost", "copy", small=True)
+        copy = Button(theme, tr("Copy entry for a client"), "ghost", "copy", small=True, on_click=self.entry_copy_requested.emit)
         copy.setToolTip(tr("The entry that an AI client's settings need to use these servers"))
-        copy.clicked.connect(self.entry_copy_requested)
-        layout.addWidget(copy)
-        self._named.append((copy, copy.text(), "copy"))
-        layout.addLayout(self._hub_status(theme))
+        self._named = ((find, find.text(), "search"), (copy, copy.text(), "copy"))
+        self._layout = column(self, margins=(12, 28, 12, 12), spacing=2)
+        fill(self._layout, self._brand, *self._items, 1, find, copy, self._hub_status(theme))
         self._fit()
 
     def set_compact(self, is_compact: bool) -> None:
@@ -148,31 +136,25 @@ class Sidebar(QFrame):
         """Shows how many things on a page need the user."""
         self._items[page].set_badge(count)
 
-    def show_hub(self, words: HubWords, *, can_pause: bool, is_paused: bool) -> None:
+    def show_hub(self, look: Look, detail: str, *, can_pause: bool, is_paused: bool) -> None:
         """Shows the hub's status at the foot."""
         self._is_paused = is_paused
-        self._shape.set_icon(words.look.icon, words.look.tone)
-        self._word.set_text(words.look.word)
-        self._detail.set_text(words.detail)
-        self._detail.setVisible(bool(words.detail) and not self._is_compact)
+        self._shape.set_icon(look.icon, look.tone)
+        self._word.set_text(look.word)
+        self._detail.set_text(detail)
+        self._detail.setVisible(bool(detail) and not self._is_compact)
         self._pause.set_face("", "play" if is_paused else "pause")
         self._pause.set_name(tr("Resume all servers") if is_paused else tr("Pause all servers"))
         self._pause.setVisible(can_pause)
 
     def _hub_status(self, theme: Theme) -> QHBoxLayout:
-        foot = row(margins=(8, 8, 0, 0), spacing=10)
         self._shape = Icon(theme, "state-starting", 14, "info", "bg.sidebar")
-        foot.addWidget(self._shape, 0, Qt.AlignmentFlag.AlignVCenter)
-        words = column()
         self._word = ElidedLabel(theme, "", "caption_strong")
         self._detail = ElidedLabel(theme, "", "caption", "muted")
-        words.addWidget(self._word)
-        words.addWidget(self._detail)
-        foot.addLayout(words, 1)
-        self._pause = IconButton(theme, "pause", tr("Pause all servers"), small=True)
-        self._pause.clicked.connect(self._on_pause)
-        foot.addWidget(self._pause)
-        return foot
+        self._pause = IconButton(theme, "pause", tr("Pause all servers"), small=True, on_click=self._on_pause)
+        foot = row(margins=(8, 8, 0, 0), spacing=10)
+        foot.addWidget(self._shape, 0, Qt.AlignmentFlag.AlignVCenter)
+        return fill(foot, (fill(column(), self._word, self._detail), 1), self._pause)
 
     def _on_pause(self) -> None:
         if self._is_paused:

@@ -16,9 +16,8 @@ from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.projects.file_words import waiting_entries
-from tooltray.ui.shell.hub_words import TrayState, summary, tray_state, waiting_words
-from tooltray.ui.shell.tray_menu import TrayMenu
-from tooltray.ui.shell.tray_reads import TrayReads
+from tooltray.ui.shell.hub_status import TrayState, summary, tray_state, waiting_words
+from tooltray.ui.shell.tray_menu import TrayMenu, TrayReads
 from tooltray.ui.theme import Theme
 
 SIZES = (16, 22, 32)
@@ -77,8 +76,7 @@ class Tray(QObject):
         self._phase = HubPhase.STARTING
         self.menu = TrayMenu(theme, wishes)
         self.menu.open_requested.connect(self.open_requested)
-        self._reads = TrayReads(hub, tasks, self)
-        self._reads.changed.connect(self.menu.show_readings)
+        self._reads = TrayReads(hub, tasks, self.menu.show_readings, self)
         self.menu.aboutToShow.connect(self._on_menu_opens)
         self.menu.aboutToHide.connect(self._reads.end)
         self._icon = QSystemTrayIcon(self)

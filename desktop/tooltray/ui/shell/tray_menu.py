@@ -1,31 +1,36 @@
 """The tray icon's menu: the hub's state in words, what waits for the user, who works now, servers that need the user first, then the app.
-Knows neither the window nor the engine. The menu is changed in place, since a desktop may be showing it over D-Bus."""
+Who works now, what failed last and what Tooltray needs is read only while the menu is open. The menu is changed in place, since a desktop
+may be showing it over D-Bus."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from functools import partial
+from typing import TypeVar
 
-from PySide6.QtCore import QPoint, Signal
+import msgspec
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.activity import ActivityEntry, CallNow
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, ActivityRow, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad, ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.background import CoalescedRead, timer
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_actions import ACTIONS, IN_TRAY, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.shell.hub_words import summary
-from tooltray.ui.shell.pause_menu import PauseMenu
-from tooltray.ui.shell.tray_reads import TrayReadings
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.shell.hub_status import PauseMenu, summary
 from tooltray.ui.state_language import Look, needs_person, paused_look, server_look
 from tooltray.ui.theme import Theme
 
@@ -73,14 +78,69 @@ def can_answer(request: ApprovalSnapshot) -> bool:
 
 def load_line(load: ProgramLoad) -> str:
     """Returns the memory and processor time that Tooltray and its servers use now."""
-    own = tr("Tooltray: {memory} MB, {share} % of a processor", memory=_mb(load.memory_bytes), share=f"{load.cpu_share * 100:.0f}")
-    if not load.running_servers:
-        return own
-    return " · ".join((own, tr("servers: {memory} MB", memory=_mb(load.server_memory_bytes))))
+    own, servers = (f"{size / 1e6:,.0f}" for size in (load.memory_bytes, load.server_memory_bytes))
+    words = tr("Tooltray: {memory} MB, {share} % of a processor", memory=own, share=f"{load.cpu_share * 100:.0f}")
+    return " · ".join((words, tr("servers: {memory} MB", memory=servers))) if load.running_servers else words
 
 
-def _mb(size: int) -> str:
-    return f"{size / 1e6:,.0f}"
+EVERY_MS = 2000  # a person reads a menu for some seconds
+MOST_READS = 30  # a minute
+SHOWN_FAILURES = 3
+T = TypeVar("T")
+FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
+
+
+class TrayReadings(msgspec.Struct, frozen=True):
+    """The values of the last read; None: not read yet, or the read failed."""
+
+    calls: Sequence[CallNow] | None = None
+    failures: Sequence[ActivityRow] | None = None
+    load: ProgramLoad | None = None
+
+
+class TrayReads(QObject):
+    """The reads for the tray's menu, which `show` shows."""
+
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, show: Callable[[TrayReadings], None], parent: QObject) -> None:
+        super().__init__(parent)
+        self._hub, self._show = hub, show
+        self._left = 0
+        self._readings = TrayReadings()
+        self._read = CoalescedRead(self._look, tasks=tasks, name="tray")
+        self._timer = timer(self, EVERY_MS, self._on_timeout, repeats=True)
+
+    def begin(self) -> None:
+        """Begins to read, since the menu opens."""
+        self._left = MOST_READS
+        self._timer.start()
+        self._read.ask()
+
+    def end(self) -> None:
+        """Stops reading, since the menu was closed."""
+        self._timer.stop()
+
+    def _on_timeout(self) -> None:
+        self._left -= 1
+        if self._left <= 0:
+            self.end()
+        else:
+            self._read.ask()
+
+    async def _look(self) -> None:
+        """Reads each value separately: a failure hides none of the others."""
+        calls = await _known(self._hub.activity.get_calls_now())
+        failures = await _known(self._hub.activity.get_activity(FAILURES, limit=SHOWN_FAILURES))
+        readings = TrayReadings(calls, failures, await _known(self._hub.program.get_load()))
+        if readings != self._readings:
+            self._readings = readings
+            self._show(readings)
+
+
+async def _known(read: Coroutine[object, object, T]) -> T | None:
+    try:
+        return await read
+    except TooltrayError:
+        return None
 
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
@@ -91,7 +151,7 @@ NOTHING = Phrase("")
 class ServerEntry(QMenu):
     """A server in the tray menu: its state in words, and its actions."""
 
-    def __init__(self, theme: Theme, name: str, wishes: ServerWishes, parent: QMenu) -> None:
+    def __init__(self, theme: Theme, wishes: ServerWishes, parent: QMenu) -> None:
         super().__init__(parent)
         self._theme, self._wishes = theme, wishes
         self._server: ServerSnapshot | None = None
@@ -120,23 +180,6 @@ class ServerEntry(QMenu):
     def _on_chosen(self, action: ServerAction) -> None:
         if self._server is not None:
             action.wish(self._wishes, self._server)
-
-
-class ApprovalEntry(QMenu):
-    """A call that waits for approval. Only a call that can be judged without its arguments can be allowed here; the others open
-    the window.
-    """
-
-    answered = Signal(str, str)
-    look_requested = Signal()
-
-    def __init__(self, theme: Theme, request: ApprovalSnapshot, parent: QMenu) -> None:
-        super().__init__(approval_line(request), parent)
-        self.setIcon(icons.icon("shield", theme.color("warning"), 14))
-        self.addAction(tr("Look at it…")).triggered.connect(self.look_requested)
-        if can_answer(request):
-            self.addAction(tr("Allow once")).triggered.connect(partial(self.answered.emit, request.id, "once"))
-        self.addAction(tr("Decline")).triggered.connect(partial(self.answered.emit, request.id, "refuse"))
 
 
 class TrayMenu(QMenu):
@@ -182,8 +225,8 @@ class TrayMenu(QMenu):
         self._about = self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
         self._quit = self._add("power", Phrase("Quit"), self.quit_requested.emit)
         self._lines: dict[str, list[QAction]] = {"waiting": [], "now": [], "release": []}
-        for separator in (self._after_waiting, self._after_now):  # a desktop that draws the menu itself would show two in a row
-            separator.setVisible(False)
+        self._after_waiting.setVisible(False)  # a desktop that draws the menu itself would show two in a row
+        self._after_now.setVisible(False)
         self.retranslate()
         theme.changed.connect(self._tint)
         self._tint()
@@ -224,14 +267,20 @@ class TrayMenu(QMenu):
         self._clear("waiting")
         self._after_waiting.setVisible(bool(shown))
         for request in approvals[:SHOWN_WAITING]:
-            entry = ApprovalEntry(self._theme, request, self)
-            entry.answered.connect(self.answered)
-            entry.look_requested.connect(self.approvals_requested)
-            self._lines["waiting"].append(self.insertMenu(self._after_waiting, entry))
+            self._add_approval(request)
         for server in questions[:SHOWN_WAITING]:
             action = self._line("waiting", self._after_waiting, "message", tr("{name} asks you something", name=short(server)))
             action.triggered.connect(self.open_requested)
         self._stay_on_screen()
+
+    def _add_approval(self, request: ApprovalSnapshot) -> None:
+        """Adds a call. Only one that can be judged without its arguments can be allowed here; the others open the window."""
+        menu = self._submenu("waiting", self._after_waiting, approval_line(request))
+        menu.setIcon(icons.icon("shield", self._theme.color("warning"), 14))
+        menu.addAction(tr("Look at it…")).triggered.connect(self.approvals_requested)
+        if can_answer(request):
+            menu.addAction(tr("Allow once")).triggered.connect(partial(self.answered.emit, request.id, "once"))
+        menu.addAction(tr("Decline")).triggered.connect(partial(self.answered.emit, request.id, "refuse"))
 
     def show_readings(self, readings: TrayReadings) -> None:
         """Shows who works now, what failed last, and what Tooltray and its servers use."""
@@ -255,7 +304,9 @@ class TrayMenu(QMenu):
             more = tr("{count} more calls are under way", count=calls - SHOWN_CALLS)
             self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
-            self._add_failures(failures)
+            menu = self._submenu("now", self._after_now, tr("Last failures"), "alert")
+            for entry in failures:
+                menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
 
     def _show_release(self, news: ReleaseNews, running: str) -> None:
         """Shows a newer version with its changes and how it is installed, and that the running one was withdrawn."""
@@ -271,20 +322,18 @@ class TrayMenu(QMenu):
             self._add_release("download", title, news.changes, say(news.update))
 
     def _add_release(self, icon: str, title: str, lines: Sequence[str], last: str) -> None:
-        menu = QMenu(title, self)
-        menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+        menu = self._submenu("release", self._about, title, icon)
         for line in lines:
             menu.addAction(short(line, LONGEST_LINE)).setEnabled(False)
         menu.addSeparator()
         menu.addAction(short(last, LONGEST_LINE)).triggered.connect(self._way_to(Settings("about")))
-        self._lines["release"].append(self.insertMenu(self._about, menu))
 
-    def _add_failures(self, failures: Sequence[ActivityEntry]) -> None:
-        menu = QMenu(tr("Last failures"), self)
-        menu.setIcon(icons.icon("alert", self._theme.color("text.secondary")))
-        for entry in failures:
-            menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
-        self._lines["now"].append(self.insertMenu(self._after_now, menu))
+    def _submenu(self, part: str, before: QAction, title: str, icon: str = "") -> QMenu:
+        menu = QMenu(title, self)
+        if icon:
+            menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+        self._lines[part].append(self.insertMenu(before, menu))
+        return menu
 
     def _stay_on_screen(self) -> None:
         """Moves an open menu up if it has grown beyond its screen's lower edge, so that its last lines stay in sight; Qt opens it again,
@@ -320,8 +369,7 @@ class TrayMenu(QMenu):
                 entry.deleteLater()
             self._entries = {}
             for server in servers:
-                entry = ServerEntry(self._theme, server.name, self._wishes, self)
-                self._entries[server.name] = entry
+                entry = self._entries[server.name] = ServerEntry(self._theme, self._wishes, self)
                 self.insertMenu(self._more, entry)
         for server in servers:
             self._entries[server.name].set_server(server, is_paused=self._is_paused)

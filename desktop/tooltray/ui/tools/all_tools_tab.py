@@ -10,12 +10,12 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenTool, ToolsOf, TryTool
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.tools.offered import PROMPT, RESOURCE
+from tooltray.ui.tools.offer_preview import PROMPT, RESOURCE
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.tools.tools_tab import ToolsTab
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.page_frame import SearchField
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 TOOLS, PROMPTS, RESOURCES = "tools", "prompts", "resources"  # the lists
@@ -28,9 +28,7 @@ class FilterLine(QWidget):
     def __init__(self, choices: Sequence[QWidget], filters: QWidget) -> None:
         super().__init__()
         self._parts = (QWidget(), filters)
-        line = row(self._parts[0], spacing=8)
-        for choice in choices:
-            line.addWidget(choice)
+        fill(row(self._parts[0]), *choices)
         self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._layout.setContentsMargins(*MARGINS)
         self._layout.setSpacing(px(8))
@@ -71,12 +69,10 @@ class AllToolsTab(Page):
         kinds = [(TOOLS, tr("Tools")), (PROMPTS, tr("Prompts")), (RESOURCES, tr("Resources"))]
         self._kind = Choice(context.theme, kinds, name=tr("Tools, prompts and resources"))
         self._kind.chosen_changed.connect(self._on_kind)
-        layout = column(self)
-        layout.addWidget(FilterLine([self._kind, *self.tools.choices], self.tools.filters))
         self._stack = QStackedWidget()
         for each in self._lists.values():
             self._stack.addWidget(each)
-        layout.addWidget(self._stack, 1)
+        fill(column(self), FilterLine([self._kind, *self.tools.choices], self.tools.filters), (self._stack, 1))
         self.look_requested.connect(self._refresh)
         self.enable(False)
 

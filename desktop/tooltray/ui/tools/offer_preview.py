@@ -1,27 +1,159 @@
-"""A preview of a prompt or a resource: its facts, its arguments with fields, and the answer of its server."""
+"""Prompts, resources, templates and skills of servers as rows, how a template becomes an address, and a preview of one of them: its facts,
+its arguments with fields, and the answer of its server. Definitions are servers' JSON, which may have any form."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from urllib.parse import quote
 
-from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
+import msgspec
+from PySide6.QtCore import QStringListModel, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ResourceUpdated
+from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import Activity
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.server_text import one_line, seen
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL, TEMPLATE, Argument, Offered, expanded
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.sheet import leave
-from tooltray.ui.widgets.surface import Surface, add_gap, column, row
+from tooltray.ui.widgets.surface import Surface, add_gap, column, fill, row
+from tooltray.ui.zoom import px
+
+PROMPT, RESOURCE, TEMPLATE, SKILL = "prompt", "resource", "template", "skill"
+LONGEST_NAME, LONGEST_TEXT = 200, 2_000  # characters of a server's words that are shown
+MOST_ARGUMENTS = 40  # fields; a prompt with more asks nobody
+_EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
+RESERVED = ":/?#[]@!$&'()*+,;="
+
+
+class Argument(msgspec.Struct, frozen=True):
+    name: str
+    description: str = ""
+    is_required: bool = False
+
+
+class Offered(msgspec.Struct, frozen=True):
+    """A prompt, a resource, a template or a skill.
+
+    Attributes:
+        kind: PROMPT, RESOURCE, TEMPLATE or SKILL.
+        key: its name, address or template, as AI clients see it.
+        title: its name for users.
+        mime: the MIME type that the server gave.
+        arguments: of a prompt, and the variables of a template.
+        own_key: of a skill: its address as its server has it.
+        is_enabled, is_held: of a skill: whether the settings offer it, and whether it waits because it has changed.
+    """
+
+    kind: str
+    server: str
+    key: str
+    title: str
+    description: str = ""
+    mime: str = ""
+    size: int | None = None
+    arguments: tuple[Argument, ...] = ()
+    own_key: str = ""
+    is_enabled: bool = True
+    is_held: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text for searches."""
+        return f"{self.key}\n{self.title}\n{self.server}\n{self.description}\n{self.mime}".casefold()
+
+
+def prompt_of(server: str, definition: Mapping[str, object]) -> Offered:
+    """Reads the definition of a prompt."""
+    given = definition.get("arguments")
+    arguments = [
+        Argument(str(each["name"]), _words(each.get("description")), each.get("required") is True)
+        for each in (given if isinstance(given, list) else [])[:MOST_ARGUMENTS]
+        if isinstance(each, Mapping) and isinstance(each.get("name"), str)
+    ]
+    name = str(definition.get("name", ""))
+    return Offered(PROMPT, server, name, _title(definition, name), _words(definition.get("description")), arguments=tuple(arguments))
+
+
+def resource_of(server: str, definition: Mapping[str, object]) -> Offered:
+    """Reads the definition of a resource."""
+    uri, given = str(definition.get("uri", "")), definition.get("size")
+    size = given if isinstance(given, int) and not isinstance(given, bool) else None
+    return Offered(RESOURCE, server, uri, _title(definition, uri), _words(definition.get("description")), _mime(definition), size)
+
+
+def template_of(server: str, definition: Mapping[str, object]) -> Offered:
+    """Reads the definition of a template."""
+    text = str(definition.get("uriTemplate", ""))
+    arguments = tuple(Argument(name, is_required=is_required) for name, is_required in variables(text))
+    words = _words(definition.get("description"))
+    return Offered(TEMPLATE, server, text, _title(definition, text), words, _mime(definition), arguments=arguments)
+
+
+def skill_of(skill: SkillSnapshot) -> Offered:
+    """Reads a skill."""
+    return Offered(
+        SKILL,
+        skill.server,
+        skill.uri,
+        one_line(skill.name, LONGEST_NAME),
+        _words(skill.description),
+        size=None if skill.is_dynamic else skill.size_bytes,
+        own_key=skill.own_uri,
+        is_enabled=skill.is_enabled,
+        is_held=skill.is_held,
+    )
+
+
+def _title(definition: Mapping[str, object], otherwise: str) -> str:
+    words = [word for key in ("title", "name") if isinstance(word := definition.get(key), str) and word]
+    return one_line([*words, otherwise][0], LONGEST_NAME)
+
+
+def _mime(definition: Mapping[str, object]) -> str:
+    return one_line(str(definition.get("mimeType") or ""), LONGEST_NAME)
+
+
+def _words(text: object) -> str:
+    return seen(text[:LONGEST_TEXT]) if isinstance(text, str) else ""
+
+
+def variables(template: str) -> list[tuple[str, bool]]:
+    """Returns the names in a template, and whether each is required; names in a query are optional."""
+    found: dict[str, bool] = {}
+    for operator, names in _EXPRESSION.findall(template):
+        for name in names.split(","):
+            plain = name.split(":")[0].rstrip("*").strip()
+            if plain and len(found) < MOST_ARGUMENTS:
+                found.setdefault(plain, operator not in ("?", "&", "#", ";"))
+    return list(found.items())
+
+
+def expanded(template: str, values: Mapping[str, str]) -> str:
+    """Returns the address of a template with these values (RFC 6570, for texts)."""
+
+    def one(match: re.Match[str]) -> str:
+        operator, names = match[1], [name.split(":")[0].rstrip("*").strip() for name in match[2].split(",")]
+        given = [(name, quote(values[name], safe=RESERVED if operator in ("+", "#") else "")) for name in names if values.get(name)]
+        if not given:
+            return ""
+        if operator in ("?", "&", ";"):
+            return operator + (";" if operator == ";" else "&").join(f"{name}={value}" for name, value in given)
+        parts = [value for _, value in given]
+        return {"#": "#", ".": ".", "/": "/"}.get(operator, "") + {".": ".", "/": "/"}.get(operator, ",").join(parts)
+
+    return _EXPRESSION.sub(one, template)
+
 
 ASKED_AFTER_MS = 250  # a pause in typing; each question goes to the server
 LONGEST_VALUE = 32_767  # characters; what a line of Qt's holds
@@ -45,24 +177,18 @@ class OfferPreview(Surface, View):
         self.context, self._theme, self.offer = context, context.theme, offer
         self._asked = ""
         self.setAccessibleName(offer.title)
-        self._lines = ArgumentLines(self._theme, offer.arguments, entered=self._get, complete=self._on_completion)
-        self._lines.changed.connect(self._draw)
+        self._lines = ArgumentLines(self._theme, offer.arguments, changed=self._draw, entered=self._get, complete=self._on_completion)
+        self._address = ElidedLabel(self._theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
+        self._note = Label(self._theme, "", "caption", "muted", wrap=True)
         self.result = ResultView(self._theme)
         layout = column(self, margins=(20, 14, 20, 16), spacing=8)
-        layout.addLayout(self._head())
-        layout.addWidget(CodeLabel(self._theme, one_line(offer.key, MOST_KEY), "muted"))
+        fill(layout, self._head(), CodeLabel(self._theme, one_line(offer.key, MOST_KEY), "muted"))
         if offer.description:
             layout.addWidget(Label(self._theme, offer.description[:MOST_DESCRIPTION], "body", "secondary", wrap=True))
-        layout.addWidget(self._lines)
+        fill(layout, self._lines, self._address, self._actions(), self._note, (self.result, 1))
         self._lines.setVisible(bool(offer.arguments))
-        self._address = ElidedLabel(self._theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         self._address.setVisible(offer.kind == TEMPLATE)
-        layout.addWidget(self._address)
-        layout.addLayout(self._actions())
-        self._note = Label(self._theme, "", "caption", "muted", wrap=True)
         self._note.hide()
-        layout.addWidget(self._note)
-        layout.addWidget(self.result, 1)
         add_accept_keys(self, self._get)
         context.hub.on(ResourceUpdated, self._on_updated, self)
         self._draw()
@@ -84,40 +210,30 @@ class OfferPreview(Surface, View):
         self._lines.focus()
 
     def _head(self) -> QHBoxLayout:
-        line = row(spacing=8)
-        line.addWidget(ElidedLabel(self._theme, self.offer.title, "heading"), 1)
-        copy = IconButton(self._theme, "copy", tr("Copy the name") if self.offer.kind == PROMPT else tr("Copy the address"), small=True)
-        copy.clicked.connect(self._on_copy)
-        line.addWidget(copy)
-        close = IconButton(self._theme, "x", tr("Close"), small=True)
-        close.clicked.connect(partial(leave, self, self.close_requested.emit))
-        line.addWidget(close)
-        return line
+        words = tr("Copy the name") if self.offer.kind == PROMPT else tr("Copy the address")
+        copy = IconButton(self._theme, "copy", words, small=True, on_click=self._on_copy)
+        close = IconButton(self._theme, "x", tr("Close"), small=True, on_click=partial(leave, self, self.close_requested.emit))
+        return fill(row(), (ElidedLabel(self._theme, self.offer.title, "heading"), 1), copy, close)
 
     def _actions(self) -> QHBoxLayout:
-        line = row(spacing=8)
-        words = tr("Preview") if self.offer.kind == PROMPT else tr("Read")
-        self._go = Button(self._theme, words, "primary", small=True)
+        theme, offer = self._theme, self.offer
+        words = tr("Preview") if offer.kind == PROMPT else tr("Read")
+        self._go = Button(theme, words, "primary", small=True, on_click=self._get)
         self._go.setToolTip("Ctrl+Enter")
-        self._go.clicked.connect(self._get)
-        line.addWidget(self._go)
-        facts = [tr("from {server}", server=self.offer.server), self.offer.mime]
-        if self.offer.size is not None:
-            facts.append(tr("{count} bytes", count=f"{self.offer.size:,}"))
-        if self.offer.is_held:
+        facts = [tr("from {server}", server=offer.server), offer.mime]
+        if offer.size is not None:
+            facts.append(tr("{count} bytes", count=f"{offer.size:,}"))
+        if offer.is_held:
             facts.append(tr("blocked until reviewed: it has changed"))
-        line.addWidget(ElidedLabel(self._theme, " · ".join(filter(None, facts)), "caption", "muted"), 1)
-        if self.offer.is_held:
-            change = Button(self._theme, tr("See what is different"), "link", small=True)
-            change.clicked.connect(self._on_change)
-            line.addWidget(change)
-        self._follows = Switch(self._theme, tr("Follow changes"))
+        line = fill(row(), self._go, (ElidedLabel(theme, " · ".join(filter(None, facts)), "caption", "muted"), 1))
+        if offer.is_held:
+            line.addWidget(Button(theme, tr("See what is different"), "link", small=True, on_click=self._on_change))
+        self._follows = Switch(theme, tr("Follow changes"))
         self._follows.clicked.connect(self._on_follow)
-        words_of_it = Label(self._theme, tr("Follow changes"), "caption", "secondary")
+        words_of_it = Label(theme, tr("Follow changes"), "caption", "secondary")
         for widget in (words_of_it, self._follows):
-            widget.setVisible(self.offer.kind == RESOURCE)
-            line.addWidget(widget)
-        return line
+            widget.setVisible(offer.kind == RESOURCE)
+        return fill(line, words_of_it, self._follows)
 
     def _draw(self) -> None:
         self._address.set_text(seen(self.key))
@@ -137,18 +253,13 @@ class OfferPreview(Surface, View):
         Args:
             key: the prompt's name, or the address.
         """
-        answer: Mapping[str, object] | Problem
         try:
-            answer = await self._answer(key, values)
+            show = partial(self.result.show_result, await self._answer(key, values))
         except TooltrayError as error:
-            answer = error.problem
-        if key != self._asked:
-            return
-        self._say("")
-        if isinstance(answer, Problem):
-            self.result.show_problem(answer)
-        else:
-            self.result.show_result(answer)
+            show = partial(self.result.show_problem, error.problem)
+        if key == self._asked:
+            self._say("")
+            show()
 
     async def _answer(self, key: str, values: dict[str, str]) -> Mapping[str, object]:
         if self.offer.kind == PROMPT:
@@ -199,34 +310,33 @@ class OfferPreview(Surface, View):
         self._note.setVisible(bool(text))
 
 
+Slot = Callable[[], None]
+
+
 class ArgumentLines(QWidget):
     """Fields for the arguments of a prompt or the variables of a template; the server proposes values while the user types.
 
     Args:
+        changed: called when a text has changed.
         entered: called when Enter is pressed.
         complete: called with an argument and the text in it, to propose values.
     """
 
-    changed = Signal()
-
     def __init__(
-        self, theme: Theme, arguments: Sequence[Argument], *, entered: Callable[[], None], complete: Callable[[str, str], None]
+        self, theme: Theme, arguments: Sequence[Argument], *, changed: Slot, entered: Slot, complete: Callable[[str, str], None]
     ) -> None:
         super().__init__()
-        self._entered, self._complete = entered, complete
+        self._changed, self._entered, self._complete = changed, entered, complete
         self._arguments = arguments
         self._lines: dict[str, QLineEdit] = {}
         self._typed = ""
-        self._pause = QTimer(self, singleShot=True, interval=ASKED_AFTER_MS)
-        self._pause.timeout.connect(self._on_pause)
+        self._pause = timer(self, ASKED_AFTER_MS, self._on_pause)
         layout = column(self, spacing=4)
         for argument in arguments:
-            head = row(spacing=6)
-            head.addWidget(Label(theme, one_line(argument.name, 80), "label"), 1)
+            head = fill(row(spacing=6), (Label(theme, one_line(argument.name, 80), "label"), 1))
             if argument.is_required:
                 head.addWidget(Label(theme, tr("required"), "caption", "secondary"))
-            layout.addLayout(head)
-            layout.addWidget(self._line(theme, argument))
+            fill(layout, head, self._line(theme, argument))
             if argument.description:
                 layout.addWidget(Label(theme, argument.description, "caption", "secondary", wrap=True))
             add_gap(layout, 8)
@@ -271,7 +381,7 @@ class ArgumentLines(QWidget):
             popup.setAccessibleName(tr("Proposals for {name}", name=argument.name))
         line.setCompleter(completer)
         line.textEdited.connect(partial(self._on_edited, argument.name))
-        line.textChanged.connect(self.changed)
+        line.textChanged.connect(self._changed)
         line.returnPressed.connect(self._entered)
         self._lines[argument.name] = line
         return line

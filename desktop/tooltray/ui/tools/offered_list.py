@@ -11,17 +11,16 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.verbs import JsonObject
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.tools.offer_preview import OfferPreview
-from tooltray.ui.tools.offered import (
+from tooltray.ui.tools.offer_preview import (
     PROMPT,
     RESOURCE,
     SKILL,
     TEMPLATE,
     Offered,
-    by_server,
-    matching,
+    OfferPreview,
     prompt_of,
     resource_of,
     skill_of,
@@ -93,8 +92,7 @@ class OfferedList(QWidget, View):
         self._edge = QFrame(self._split)
         self._edge.setObjectName("Divider")
         column(self).addWidget(NoticesAbove(self._fault, self._split), 1)
-        self._again = QTimer(self, singleShot=True, interval=LOOKED_AGAIN_MS)
-        self._again.timeout.connect(self._refresh_if_visible)
+        self._again = timer(self, LOOKED_AGAIN_MS, self._refresh_if_visible)
         self.table.row_chosen.connect(self._on_row)
         self.table.switched.connect(self._on_switched)
         context.servers.server_changed.connect(self._on_server)
@@ -183,9 +181,12 @@ class OfferedList(QWidget, View):
             self.refresh()
 
     def _draw(self) -> None:
-        shown = matching(self._offers or (), self._text)
+        words, by_server = self._text.casefold().split(), dict[str, list[Offered]]()
+        for each in sorted(self._offers or (), key=lambda offer: (offer.server.casefold(), offer.kind == TEMPLATE)):
+            if all(word in each.text for word in words):
+                by_server.setdefault(each.server, []).append(each)
         lines: list[Offered | Heading] = []
-        for server, offers in by_server(shown).items():
+        for server, offers in by_server.items():
             lines += [*([] if self._server else [Heading(server, len(offers))]), *offers]
         self.table.set_rows(lines)
         self._none.set_title(tr("No matches") if self._offers else say(WORDS[self._kind][1]))

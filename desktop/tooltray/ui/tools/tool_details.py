@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter
@@ -24,7 +24,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
-from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 LONGEST_DESCRIPTION = 4_000  # characters; a screen holds half of it
@@ -48,18 +48,10 @@ class ToolDetails(DetailsPane, View):
         self._definition: Mapping[str, object] | None = None
         self._is_read = False
         self._median_ms: float | None = None
-        self._lines = column(spacing=6)
-        self.body.addLayout(self._lines)
-        self.body.addStretch(1)
         outer = self.layout()
         assert isinstance(outer, QVBoxLayout)
-        outer.addWidget(divider())
-        outer.addLayout(self._foot())
+        fill(outer, divider(), self._foot())
         self._draw()
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.row.key
 
     def set_row(self, row: ToolRow) -> None:
         """Shows a newer row."""
@@ -78,7 +70,7 @@ class ToolDetails(DetailsPane, View):
         self._draw()
 
     async def _read_median(self) -> None:
-        server, tool = self.key
+        server, tool = self.row.key
         since = time.time() - said.USED_DAYS * 86_400
         filter = ActivityFilter(kinds=("call",), servers=(server,), tools=(tool,), since=since)
         try:
@@ -88,21 +80,19 @@ class ToolDetails(DetailsPane, View):
         self._median_ms = figures[0].p50_ms if figures else None
         self._draw()
 
-    def _foot(self) -> QVBoxLayout:
-        lines = column()
-        line = row(margins=(MARGIN, 12, MARGIN, 14))
-        copy = Button(self._theme, tr("Copy name"), icon="copy")
-        copy.clicked.connect(lambda: self.context.copy(self.row.tool.name, tr("The name is copied")))
-        line.addWidget(copy)
-        line.addStretch(1)
-        self._try = Button(self._theme, tr("Try it"), "primary", "tools")
-        self._try.clicked.connect(lambda: self._try_tool(self.row.tool.name))
-        line.addWidget(self._try)
-        lines.addLayout(line)
-        return lines
+    def _foot(self) -> QHBoxLayout:
+        copy = Button(self._theme, tr("Copy name"), icon="copy", on_click=self._on_copy)
+        self._try = Button(self._theme, tr("Try it"), "primary", "tools", on_click=self._on_try)
+        return fill(row(margins=(MARGIN, 12, MARGIN, 14)), copy, 1, self._try)
+
+    def _on_copy(self) -> None:
+        self.context.copy(self.row.tool.name, tr("The name is copied"))
+
+    def _on_try(self) -> None:
+        self._try_tool(self.row.tool.name)
 
     def _draw(self) -> None:
-        clear(self._lines)
+        clear(self.body)
         tool, theme = self.row.tool, self._theme
         self._try.setEnabled(tool.is_enabled)
         self._try.setToolTip("" if tool.is_enabled else tr("It is off."))
@@ -111,28 +101,23 @@ class ToolDetails(DetailsPane, View):
             facts.append(tr("{count} tokens", count=f"{self.row.tokens:,}"))
         if tool.is_for_views or tool.has_view:
             facts.append(tr("only for its server's views") if tool.is_for_views else tr("shows a view"))
-        self._lines.addWidget(Label(theme, " · ".join(facts), "caption", "secondary", wrap=True))
+        self.body.addWidget(Label(theme, " · ".join(facts), "caption", "secondary", wrap=True))
         if tool.name != tool.original_name:
-            self._lines.addWidget(CodeLabel(theme, seen(tool.name), "muted"))
-        self._lines.addWidget(Label(theme, seen(tool.description[:LONGEST_DESCRIPTION]), "body", wrap=True))
+            self.body.addWidget(CodeLabel(theme, seen(tool.name), "muted"))
+        self.body.addWidget(Label(theme, seen(tool.description[:LONGEST_DESCRIPTION]), "body", wrap=True))
         self._add_hints()
         rename = tr("Name and description for AI clients…")
-        self._add("  ", self._link(rename, lambda: self.context.wishes.tool_requested.emit(self.row.tool)))
-        self._add(tr("Parameters"), self._parameters())
-        self._add_approval()
+        self.body.addWidget(Button(theme, rename, "link", small=True, on_click=self._on_rename))
+        self.add_section(tr("Parameters"), self._parameters())
+        words, tone = said.approval(self.row)
+        why = Label(theme, said.why_so(self.row), "caption", "secondary", wrap=True)
+        change = Button(theme, tr("Change…"), "link", small=True, on_click=lambda: self._change(self.row))
+        self.add_section(tr("Approval"), self._word(words, tone), why, change)
         self._add_use()
+        self.body.addStretch(1)
 
-    def _add(self, title: str, *content: QWidget) -> None:
-        if title.strip():
-            add_gap(self._lines, 10)
-            self._lines.addWidget(Label(self._theme, title, "caption_strong", "muted"))
-        for widget in content:
-            self._lines.addWidget(widget)
-
-    def _link(self, words: str, slot: object) -> Button:
-        button = Button(self._theme, words, "link", small=True)
-        button.clicked.connect(slot)
-        return button
+    def _on_rename(self) -> None:
+        self.context.wishes.tool_requested.emit(self.row.tool)
 
     def _add_hints(self) -> None:
         """Adds the server's own hints about the tool, which may be wrong."""
@@ -140,13 +125,10 @@ class ToolDetails(DetailsPane, View):
         words = {"readOnlyHint": tr("Only reads"), "destructiveHint": tr("May destroy"), "idempotentHint": tr("Can be repeated")}
         said_so = [word for hint, word in words.items() if isinstance(hints, Mapping) and hints.get(hint) is True]
         if said_so:
-            widget = QWidget()
-            line = row(widget, spacing=6)
-            for word in said_so:
-                line.addWidget(Chip(self._theme, word, "warning" if word == words["destructiveHint"] else "neutral"))
-            line.addStretch(1)
+            widget, risk = QWidget(), words["destructiveHint"]
+            fill(row(widget, spacing=6), *(Chip(self._theme, word, "warning" if word == risk else "neutral") for word in said_so), 1)
             widget.setToolTip(tr("From the server"))
-            self._lines.addWidget(widget)
+            self.body.addWidget(widget)
 
     def _parameters(self) -> QWidget:
         if not self._is_read:
@@ -176,47 +158,36 @@ class ToolDetails(DetailsPane, View):
         widget = QWidget()
         widget.setFixedHeight(px(34))
         widget.setToolTip(plain_tip(shape.description))
-        line = row(widget, spacing=8)
-        line.addWidget(ElidedLabel(self._theme, seen(name), "mono"), 2)
-        line.addWidget(ElidedLabel(self._theme, kind_words(shape) or tr("choice"), "caption", "secondary"), 1)
-        line.addWidget(Chip(self._theme, tr("required") if is_required else tr("optional")))
+        kind = ElidedLabel(self._theme, kind_words(shape) or tr("choice"), "caption", "secondary")
+        need = Chip(self._theme, tr("required") if is_required else tr("optional"))
+        fill(row(widget), (ElidedLabel(self._theme, seen(name), "mono"), 2), (kind, 1), need)
         return widget
-
-    def _add_approval(self) -> None:
-        words, tone = said.approval(self.row)
-        self._add(tr("Approval"), self._word(words, tone), Label(self._theme, said.why_so(self.row), "caption", "secondary", wrap=True))
-        self._add("", self._link(tr("Change…"), lambda: self._change(self.row)))
 
     def _word(self, words: str, tone: str) -> QWidget:
         if not tone:
             return Label(self._theme, words, "strong")
         widget = QWidget()
-        line = row(widget)
-        line.addWidget(Chip(self._theme, words, tone))
-        line.addStretch(1)
+        fill(row(widget), Chip(self._theme, words, tone), 1)
         return widget
 
     def _add_use(self) -> None:
         use, now = self.row.use, datetime.now()
         if not self.row.is_use_known:
-            self._add(tr("Use in 30 days"), Label(self._theme, tr("The journal could not be read."), "caption", "muted", wrap=True))
+            self.add_section(tr("Use in 30 days"), Label(self._theme, tr("The journal could not be read."), "caption", "muted", wrap=True))
             return
         facts = [(tr("Calls"), f"{use.calls:,}" if use else "0")]
         if use is not None:
             facts += [(tr("Median time"), milliseconds(self._median_ms))] if self._median_ms is not None else []
             facts += [(tr("Failed"), f"{use.failures:,}"), (tr("Last used"), said.last_used(self.row, now))]
             facts.append((tr("Used by"), said.used_by(self.row)))
-        self._add(tr("Use in 30 days"), *(self._fact(*fact) for fact in facts))
+        self.add_section(tr("Use in 30 days"), *(self._fact(*fact) for fact in facts))
         if use is not None:
-            self._add("", self._link(tr("Show its calls"), self._show_calls))
+            self.body.addWidget(Button(self._theme, tr("Show its calls"), "link", small=True, on_click=self._show_calls))
 
     def _fact(self, title: str, value: str) -> QWidget:
         widget = QWidget()
         widget.setFixedHeight(px(26))
-        line = row(widget)
-        line.addWidget(Label(self._theme, title, "body", "secondary"))
-        line.addStretch(1)
-        line.addWidget(Label(self._theme, value, "label", tabular=True))
+        fill(row(widget), Label(self._theme, title, "body", "secondary"), 1, Label(self._theme, value, "label", tabular=True))
         return widget
 
     def _show_calls(self) -> None:

@@ -1,15 +1,15 @@
-"""The list of every tool of every server in one table, with what it costs, who uses it, and a switch. Draws frozen snapshots."""
+"""The list of every tool of every server in one table, with what it costs, who uses it, and a switch; and the sheet that makes a profile of
+some of them. Draws frozen snapshots."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
 from typing import TypeVar
 
 from msgspec.structs import replace
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, GrantsChanged, ToolCallResult
@@ -19,27 +19,29 @@ from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.permission_words import ToolRow as Approval
 from tooltray.ui.approval.permission_words import read_tools
 from tooltray.ui.approval.tool_approval import ToolApproval
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import AddServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import server_name
 from tooltray.ui.tools import tool_rows as said
-from tooltray.ui.tools.attempts import Attempts
-from tooltray.ui.tools.profile_sheet import ProfileSheet
 from tooltray.ui.tools.tool_details import ToolDetails
-from tooltray.ui.tools.tool_rows import ToolRow
-from tooltray.ui.tools.try_sheet import open_try_sheet
+from tooltray.ui.tools.tool_rows import ToolRow, profile_of
+from tooltray.ui.tools.try_sheet import Attempts, open_try_sheet
 from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.row_model import Column, Heading, Kind
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.split_view import SplitView
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
@@ -105,10 +107,8 @@ class ToolsTab(Page):
         self._approval = ToolApproval(context, self._show_failure)
         self._ask_tools, self._ask_costs = self.reading(self._read_tools), self.reading(self._read_costs)
         self._ask_use = self.reading(self._read_use)
-        self._use_later = QTimer(self, singleShot=True, interval=USE_READ_AFTER_MS)
-        self._use_later.timeout.connect(self._ask_use)
-        self._drawing = QTimer(self, singleShot=True, interval=DRAWN_AFTER_MS)
-        self._drawing.timeout.connect(self._draw)
+        self._use_later = timer(self, USE_READ_AFTER_MS, self._ask_use)
+        self._drawing = timer(self, DRAWN_AFTER_MS, self._draw)
         self._build()
         self.enable(False)
         self.look_requested.connect(self._refresh)
@@ -154,14 +154,9 @@ class ToolsTab(Page):
     # building
 
     def _build(self) -> None:
-        outer = column(self)
         self._fault = FaultArea(self._theme)
-        content = QWidget()
-        lines = column(content)
         self._hint = column(margins=(24, 0, 24, 0))
         self._make_filters()
-        lines.addLayout(self._hint)
-        lines.addWidget(self._make_picked_bar())
         self._stack = QStackedWidget()
         text = tr("Tools come from servers. What a server offers is listed here once it has run.")
         ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
@@ -176,14 +171,14 @@ class ToolsTab(Page):
         self._none_found = EmptyState(self._theme, tr("No matching tools"), tr("Search for something else, or choose another filter."), ())
         for each in (self._loading, self.table, self._empty, self._none_found):
             self._stack.addWidget(each)
-        lines.addWidget(self._stack, 1)
         self._unknown = ElidedLabel(self._theme, "", "caption", "muted")
         self._unknown.setContentsMargins(px(24), px(6), px(24), px(6))
         self._unknown.hide()
-        lines.addWidget(self._unknown)
+        content = QWidget()
+        fill(column(content), self._hint, self._make_picked_bar(), (self._stack, 1), self._unknown)
         self._split = SplitView(content)
         self._split.closed.connect(self.table.setFocus)
-        outer.addWidget(NoticesAbove(self._fault, self._split), 1)
+        fill(column(self), (NoticesAbove(self._fault, self._split), 1))
 
     def _make_filters(self) -> None:
         names = [tr("All"), tr("Asks first"), tr("Blocked until reviewed"), tr("Off"), tr("Never used")]
@@ -193,24 +188,20 @@ class ToolsTab(Page):
         self._server.setMinimumWidth(px(SERVER_WIDTH))
         self._server.setMaximumWidth(px(180))
         self._server.chosen_changed.connect(self._draw_rows)
-        self._group = IconButton(self._theme, "layers", tr("Group by server"))
-        self._group.clicked.connect(self._on_group)
+        self._group = IconButton(self._theme, "layers", tr("Group by server"), on_click=self._on_group)
         self.choices = (self._server, self._group)
 
     def _make_picked_bar(self) -> QWidget:
-        self._picked_bar = QWidget()
-        line: QHBoxLayout = row(self._picked_bar, margins=(24, 0, 24, 10), spacing=8)
-        self._picked_words = Label(self._theme, "", "label")
-        line.addWidget(self._picked_words)
-        line.addStretch(1)
-        for words, slot in (
-            (tr("Switch on"), partial(self._switch_picked, True)),
-            (tr("Switch off"), partial(self._switch_picked, False)),
-            (tr("Make a profile…"), lambda: self._ask_for_profile(self.table.picked)),
-        ):
-            button = Button(self._theme, words, small=True)
-            button.clicked.connect(slot)
-            line.addWidget(button)
+        theme, self._picked_bar = self._theme, QWidget()
+        self._picked_words = Label(theme, "", "label")
+        fill(
+            row(self._picked_bar, margins=(24, 0, 24, 10)),
+            self._picked_words,
+            1,
+            Button(theme, tr("Switch on"), small=True, on_click=partial(self._switch_picked, True)),
+            Button(theme, tr("Switch off"), small=True, on_click=partial(self._switch_picked, False)),
+            Button(theme, tr("Make a profile…"), small=True, on_click=lambda: self._ask_for_profile(self.table.picked)),
+        )
         self._picked_bar.hide()
         return self._picked_bar
 
@@ -288,7 +279,7 @@ class ToolsTab(Page):
             self._open(min((row for row in self._rows if row.key[0] == wanted), key=said.danger))
         self._show_wanted()
         if (details := self.details) is not None:
-            current = next((row for row in self._rows if row.key == details.key), None)
+            current = next((row for row in self._rows if row.key == details.row.key), None)
             if current is not None:
                 details.set_row(current)
 
@@ -308,16 +299,13 @@ class ToolsTab(Page):
         self._stack.setCurrentWidget(page)
 
     def _draw_hint(self) -> None:
-        share = said.used_share(self._rows)
+        share = None if self._is_hint_put_away else said.used_share(self._rows)
         clear(self._hint)
-        is_shown = share is not None and not self._is_hint_put_away
-        self._hint.setContentsMargins(px(24), 0, px(24), px(12) if is_shown else 0)
-        if share is None or self._is_hint_put_away:
+        self._hint.setContentsMargins(px(24), 0, px(24), px(12) if share is not None else 0)
+        if share is None:
             return
-        make = Button(self._theme, tr("Make a profile of them…"), small=True)
-        make.clicked.connect(self._profile_of_used)
-        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
-        close.clicked.connect(self._on_hint_closed)
+        make = Button(self._theme, tr("Make a profile of them…"), small=True, on_click=self._profile_of_used)
+        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True, on_click=self._on_hint_closed)
         title = tr("{used} of {count} tools were used in {days} days", used=share[0], count=share[1], days=said.USED_DAYS)
         text = tr("Clients with this profile have fewer tokens in their context.")
         self._hint.addWidget(Banner(self._theme, "info", title, text, make, close))
@@ -425,3 +413,81 @@ class ToolsTab(Page):
         sheet = ProfileSheet(self.context, rows, self._on_hint_closed)
         if self.context.sheets.show(sheet) is not None:
             sheet.run(sheet.read())
+
+
+SHEET_WIDTH = 460
+LONGEST_NAME = 40  # characters; the engine says more exactly what a name may be
+MOST_TOOLS = 12  # tools named on the sheet
+
+
+class ProfileSheet(SheetView):
+    """A sheet that names a new profile, and makes it.
+
+    Args:
+        made: called after the profile is made.
+    """
+
+    def __init__(self, context: PageContext, rows: Sequence[ToolRow], made: Callable[[], object]) -> None:
+        super().__init__(context, tr("New profile"), SHEET_WIDTH)
+        theme, self._profile, self._made = context.theme, profile_of(rows), made
+        self._before: dict[str, str] = {}  # the profiles that clients have
+        words = Label(theme, many(len(rows), "It has 1 tool:", "It has {count} tools:"), "body", "secondary", wrap=True)
+        shown = ", ".join(row.name for row in rows[:MOST_TOOLS]) + (" …" if len(rows) > MOST_TOOLS else "")
+        names = Label(theme, shown, "caption", "muted", wrap=True)
+        self._name = text_line(theme, tr("Name of the profile"))
+        self._name.setText(tr("used"))
+        self._name.setMaxLength(LONGEST_NAME)
+        self._name.textChanged.connect(self._draw)
+        self._name.returnPressed.connect(self._on_save)
+        self._name.selectAll()
+        self._client = Choice(theme, [("", tr("No client yet"))], name=tr("Give these tools to"))
+        self._client.chosen_changed.connect(self._draw)
+        self._instead = Label(theme, "", "caption", "warning", wrap=True)
+        self._instead.hide()
+        head, give = Label(theme, tr("Name"), "label"), Label(theme, tr("Give these tools to"), "label")
+        fill(self.body, words, names, head, self._name, give, self._client, self._instead)
+        self.add_button(tr("Cancel"), self.leave)
+        self._save = self.add_button(tr("Make the profile"), self._on_save, "primary")
+        self.set_first_focus(self._name)
+        add_accept_keys(self, self._on_save)
+
+    async def read(self) -> None:
+        """Reads which clients can get it: those that have connected."""
+        kinds = [kind for kind in await self.hub.views.get_client_modes() if kind.is_seen and kind.client]
+        self._before = {kind.client: kind.profile for kind in kinds}
+        self._client.set_options([("", tr("No client yet")), *((kind.client, kind.title or kind.client) for kind in kinds)])
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why no profile was made; the name stays."""
+        super().show_problem(problem)
+        self._draw()
+
+    def _draw(self) -> None:
+        self._save.setEnabled(bool(self._name.text().strip()))
+        before = self._before.get(self._client.chosen, "")
+        self._instead.setText(tr("Instead of {profile}", profile=before) if before else "")
+        self._instead.setVisible(bool(before))
+
+    def _on_save(self) -> None:
+        if self._save.isEnabled():
+            self._save.setEnabled(False)
+            name = self._name.text().strip()
+            client = self._client.chosen
+            before = self._before.get(client, "")
+            self.run(
+                self._make(name, client), toast=tr("The profile {name} is made", name=name), undo=partial(self._undo, name, client, before)
+            )
+
+    async def _make(self, name: str, client: str) -> None:
+        if any(each.name == name for each in await self.hub.views.get_profiles()):
+            raise TooltrayError(tr("There is a profile {name} already", name=name), "", tr("Choose another name."))
+        await self.hub.views.set_profile(name, self._profile)
+        if client:
+            await self.hub.views.set_client_profile(client, name)
+        self._made()
+        self.close_requested.emit()
+
+    async def _undo(self, name: str, client: str, before: str) -> None:
+        if client:
+            await self.hub.views.set_client_profile(client, before)
+        await self.hub.views.remove_profile(name)

@@ -1,31 +1,36 @@
-"""The sheet that calls a tool: its arguments at the left, and at the right the call's progress and result, with questions of its server."""
+"""The sheet that calls a tool: its arguments at the left, and at the right the call's progress and result, with questions of its server.
+The calls that the user has made are kept only in memory, and not for long."""
 
 import asyncio
 import contextlib
 import json
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+import msgspec
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 from shiboken6 import isValid
 
 from tooltray.foundation import schema_check
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, TryProgressed
+from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.server_text import seen
-from tooltray.ui.tools.attempts import CANCELLED, OK, Attempt, Attempts, command_of, outcome_words, title_of
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.choice import Choice
@@ -34,8 +39,68 @@ from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.sheet import leave, set_saved
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 from tooltray.ui.zoom import px
+
+KEPT = 20  # attempts, of all tools together
+LARGEST_KEPT = 1_000_000  # bytes of a result; a larger one is shown once
+OK, CANCELLED = "ok", "cancelled"
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """A call that the user has made.
+
+    Attributes:
+        name: of the tool, as AI clients see it.
+        at: unix seconds at which it began.
+        outcome: as of MCPToolResponse.
+        result: None without a result, or if it was too large to be kept.
+        problem: why the call has no result.
+    """
+
+    name: str
+    arguments: Mapping[str, object]
+    at: float
+    outcome: str
+    duration_s: float
+    result: Mapping[str, object] | None = None
+    problem: Problem | None = None
+
+
+class Attempts:
+    """The last calls, the newest first."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Attempt] = deque(maxlen=KEPT)
+
+    def add(self, attempt: Attempt, result_bytes: int) -> None:
+        """Adds a call; drops a large result."""
+        self._kept.appendleft(attempt if result_bytes <= LARGEST_KEPT else msgspec.structs.replace(attempt, result=None))
+
+    def of(self, name: str) -> list[Attempt]:
+        """Returns the calls of one tool."""
+        return [each for each in self._kept if each.name == name]
+
+
+def outcome_words(outcome: str, seconds: float) -> str:
+    """Returns the outcome of a call, and how long it took."""
+    words = {
+        OK: tr("Done in {duration}", duration=took(seconds)),
+        CANCELLED: tr("Cancelled after {duration}", duration=took(seconds)),
+        "refused": tr("Not allowed after {duration}", duration=took(seconds)),
+    }
+    return words.get(outcome) or tr("Failed after {duration}", duration=took(seconds))
+
+
+def title_of(attempt: Attempt) -> str:
+    """Returns the line of a call in a menu."""
+    return f"{datetime.fromtimestamp(attempt.at):%H:%M:%S} · {outcome_words(attempt.outcome, attempt.duration_s)}"
+
+
+def command_of(name: str, arguments: Mapping[str, object]) -> str:
+    """Returns the command that makes the same call."""
+    return joined(["tooltray", "tools", "call", name, *([json.dumps(arguments, ensure_ascii=False)] if arguments else [])])
+
 
 WIDTH, HEIGHT = 1080, 720
 TICK_MS = 500  # how long a call has taken is shown as it goes
@@ -127,20 +192,11 @@ class TrySheet(Surface, View):
         schema = definition.get("inputSchema")
         self.form = SchemaForm(context.theme, schema if isinstance(schema, Mapping) else {}, values=arguments)
         self.result = ResultView(context.theme)
-        layout = column(self)
-        layout.addLayout(self._head(server))
-        layout.addWidget(divider())
-        body = row(spacing=0)
-        body.addWidget(self._left(str(definition.get("description") or "")), 5)
-        body.addWidget(self._right(), 6)
-        layout.addLayout(body, 1)
-        layout.addWidget(divider())
-        layout.addLayout(self._foot())
-        self._clock = QTimer(self, interval=TICK_MS)
-        self._clock.timeout.connect(self._draw_progress)
+        body = fill(row(spacing=0), (self._left(str(definition.get("description") or "")), 5), (self._right(), 6))
+        fill(column(self), self._head(server), divider(), (body, 1), divider(), self._foot())
+        self._clock = timer(self, TICK_MS, self._draw_progress, repeats=True)
         add_accept_keys(self, self.call)
-        self._settling = QTimer(self, singleShot=True, interval=SETTLE_MS)
-        self._settling.timeout.connect(self._read_change)
+        self._settling = timer(self, SETTLE_MS, self._read_change)
         self.form.changed.connect(self._settling.start)
         self._draw()
         self._read_change()
@@ -259,15 +315,11 @@ class TrySheet(Surface, View):
     # building
 
     def _head(self, server: str) -> QHBoxLayout:
-        line = row(margins=(24, 14, 16, 14), spacing=8)
-        line.addWidget(ElidedLabel(self._theme, tr("Try {name}", name=seen(self.name)), "heading", mode=Qt.TextElideMode.ElideMiddle), 3)
+        name = ElidedLabel(self._theme, tr("Try {name}", name=seen(self.name)), "heading", mode=Qt.TextElideMode.ElideMiddle)
         owner = ElidedLabel(self._theme, tr("from {server}", server=server), "caption", "muted")
         owner.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        line.addWidget(owner, 1)
-        close = IconButton(self._theme, "x", tr("Close"), small=True)
-        close.clicked.connect(partial(leave, self, self.close_requested.emit))
-        line.addWidget(close)
-        return line
+        close = IconButton(self._theme, "x", tr("Close"), small=True, on_click=partial(leave, self, self.close_requested.emit))
+        return fill(row(margins=(24, 14, 16, 14)), (name, 3), (owner, 1), close)
 
     def _left(self, about: str) -> QWidget:
         side = QWidget()
@@ -276,83 +328,53 @@ class TrySheet(Surface, View):
             words = Label(self._theme, seen(about[:LONGEST_ABOUT]), "body", "secondary", wrap=True)
             words.setContentsMargins(px(24), px(12), px(16), 0)
             lines.addWidget(words)
-        head = row(margins=(24, 10, 16, 6))
-        head.addWidget(Label(self._theme, tr("Arguments"), "caption_strong", "muted"), 1)
-        head.addWidget(self.form.views)
-        lines.addLayout(head)
-        area = PageScroll(tr("Arguments"), margin=16, below=0)
-        content = QWidget()
-        inner: QVBoxLayout = column(content, margins=(24, 4, 16, 20), spacing=8)
+        title = Label(self._theme, tr("Arguments"), "caption_strong", "muted")
         self._no_arguments = QWidget()
-        line = row(self._no_arguments, spacing=8)
-        line.addWidget(Label(self._theme, tr("It takes no arguments."), "body", "secondary"))
+        line = fill(row(self._no_arguments), Label(self._theme, tr("It takes no arguments."), "body", "secondary"))
         if not self.form.is_empty:
-            give = Button(self._theme, tr("Give some as JSON…"), "link", small=True)
-            give.clicked.connect(self._on_give)
-            line.addWidget(give)
+            line.addWidget(Button(self._theme, tr("Give some as JSON…"), "link", small=True, on_click=self._on_give))
         line.addStretch(1)
-        inner.addWidget(self._no_arguments)
-        inner.addWidget(self.form)
+        area, content = PageScroll(tr("Arguments"), margin=16, below=0), QWidget()
+        fill(column(content, margins=(24, 4, 16, 20), spacing=8), self._no_arguments, self.form, 1)
         self._show_form(not self.form.has_no_names or bool(self.form.value))
-        inner.addStretch(1)
         area.setWidget(content)
-        lines.addWidget(area, 1)
+        fill(lines, fill(row(margins=(24, 10, 16, 6)), (title, 1), self.form.views), (area, 1))
         return side
 
     def _right(self) -> QWidget:
-        side = Surface(self._theme, "bg.window", None, "s")
-        lines = column(side, margins=(20, 14, 20, 16), spacing=8)
-        self._stack = QStackedWidget()
-        self._hint = Label(self._theme, "", "body", "muted", wrap=True)
+        side, change = Surface(self._theme, "bg.window", None, "s"), QWidget()
+        self._hint = Label(self._theme, tr("What the tool answers appears here."), "body", "muted", wrap=True)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._stack.addWidget(self._hint)
-        self._stack.addWidget(self._running())
         self._question_place = QWidget()
-        column(self._question_place)
-        self._stack.addWidget(self._question_place)
-        self._stack.addWidget(self.result)
-        change = QWidget()
+        self._question = column(self._question_place)
         self._change = column(change, spacing=8)
-        self._stack.addWidget(change)
-        lines.addWidget(self._stack, 1)
-        self._hint.setText(tr("What the tool answers appears here."))
+        self._stack = QStackedWidget()
+        for each in (self._hint, self._running(), self._question_place, self.result, change):  # in the order of HINT, RUNNING…
+            self._stack.addWidget(each)
+        fill(column(side, margins=(20, 14, 20, 16)), (self._stack, 1))
         return side
 
     def _running(self) -> QWidget:
         widget = QWidget()
-        lines = column(widget, spacing=8)
-        lines.addStretch(1)
         doing = Label(self._theme, tr("Calling…"), "strong")
-        doing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        lines.addWidget(doing)
         self._meter = Meter(self._theme, tr("Progress"))
-        lines.addWidget(self._meter)
         self._message = ElidedLabel(self._theme, "", "caption", "secondary")
-        self._message.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        lines.addWidget(self._message)
-        lines.addStretch(2)
+        for label in (doing, self._message):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        fill(column(widget, spacing=8), 1, doing, self._meter, self._message, 2)
         return widget
 
     def _foot(self) -> QHBoxLayout:
-        line = row(margins=(24, 14, 24, 14), spacing=8)
-        self._last = Choice(self._theme, [], name=tr("Earlier attempts"), hint=tr("Earlier attempts"))
+        theme = self._theme
+        self._last = Choice(theme, [], name=tr("Earlier attempts"), hint=tr("Earlier attempts"))
         self._last.setMaximumWidth(px(280))
         self._last.chosen_changed.connect(self._on_earlier)
-        line.addWidget(self._last, 1)
-        copy = Button(self._theme, tr("Copy as a command"), "ghost", "terminal")
-        copy.clicked.connect(self._on_copy)
-        line.addWidget(copy)
-        line.addStretch(1)
-        self._status = Label(self._theme, "", "caption", "muted", tabular=True)
-        line.addWidget(self._status)
-        self._cancel = Button(self._theme, tr("Cancel the call"))
-        self._cancel.clicked.connect(self._on_cancel)
-        line.addWidget(self._cancel)
-        self._call = Button(self._theme, tr("Call"), "primary", "play")
+        copy = Button(theme, tr("Copy as a command"), "ghost", "terminal", on_click=self._on_copy)
+        self._status = Label(theme, "", "caption", "muted", tabular=True)
+        self._cancel = Button(theme, tr("Cancel the call"), on_click=self._on_cancel)
+        self._call = Button(theme, tr("Call"), "primary", "play", on_click=self.call)
         self._call.setToolTip("Ctrl+Enter")
-        self._call.clicked.connect(self.call)
-        line.addWidget(self._call)
-        return line
+        return fill(row(margins=(24, 14, 24, 14)), (self._last, 1), copy, 1, self._status, self._cancel, self._call)
 
     def _draw(self, ended: int = RESULT) -> None:
         is_running = bool(self.attempt)
@@ -394,13 +416,9 @@ class TrySheet(Surface, View):
             shown.settle()
             shown.setParent(None)
             shown.deleteLater()
-        panel = QuestionPanel(self._theme, question)
+        panel = QuestionPanel(self.context, question)
         panel.answered.connect(self._on_answered)
-        panel.open_requested.connect(self._on_page_wanted)
-        panel.copy_requested.connect(lambda url: self.context.copy(url, tr("The address is copied")))
-        layout = self._question_place.layout()
-        assert layout is not None
-        layout.addWidget(panel)
+        self._question.addWidget(panel)
 
     # what a person does
 
@@ -413,11 +431,6 @@ class TrySheet(Surface, View):
     def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
         self._run_on_page(self.hub.questions.answer_elicitation(id, action, content))
         self._end_question(id)
-
-    def _on_page_wanted(self, url: str) -> None:
-        panel = self._question_place.findChild(QuestionPanel)
-        if panel is not None:
-            panel.accept_url() if QDesktopServices.openUrl(QUrl(url)) else panel.show_no_browser()
 
     def _on_give(self) -> None:
         self._show_form(True)
