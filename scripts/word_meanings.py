@@ -8,9 +8,12 @@ and says of a sentence the sum of its words' vectors. It is trained so that
   operations of APIs, glosses and examples of WordNet;
 - what names a thing is nearer to its description than to other descriptions: names and descriptions of operations, words and glosses of
   WordNet, some of them put as a person asks ("can you help me find ..."), so that the words of asking weigh little;
+- an everyday question is nearer to the tool that answers it than to others, and to those that the teacher finds near: 6,800 questions that
+  were written for this, in other words than the tools have, so that "round graph" is near to a pie chart (`everyday_questions.jsonl`);
 - a word's own vector stays near to what the teacher says of the word alone.
 
-No text of a source is in the table, and none of the questions that the search is measured with was used.
+No text of a source is in the table, and none of the questions that the search is measured with was used: two everyday ones that were
+the same were taken out.
 """
 
 import argparse
@@ -19,8 +22,9 @@ import random
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "desktop")]
@@ -28,7 +32,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "desktop")]
 from scripts.word_sources import (  # noqa: E402
     MODEL,
     UNLISTED,
+    AskedTool,
     asked,
+    everyday_questions,
     files,
     frequent_words,
     glosses,
@@ -46,7 +52,9 @@ NUMBERS = 192  # of a vector, of 4 bits each: as good as with floats, and as 256
 MOST_WORDS = 39_900  # with 100 bytes each the table is below 4 MB
 COMMON = 20_000  # words; the teacher reads what WordNet has of these
 ASKED_FOR = 20_000  # operations of many APIs that the teacher reads as questions, too
-STEPS, BATCH, RATE, LIKENESS, NAMING = 1500, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
+STEPS, BATCH, RATE, LIKENESS, NAMING = 700, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
+READ_AGAIN = 4  # how often everyday questions and their tools are among the texts: they are few
+SEEN = 0.5  # the part of what is wanted for an everyday question that the teacher says; the rest is the tool it was written for
 CLIPPED = 0.999  # of all numbers are within 4 bits
 
 
@@ -243,10 +251,53 @@ def shares(scores: Any) -> Any:
     return powers / powers.sum(1, keepdims=True)
 
 
-def train(student: Student, described: Any, aims: Any, taught: Any, names: Any, named: Any) -> None:
+def told(tool: AskedTool) -> str:
+    return f"{tool.name.replace('_', ' ')}: {tool.description}"
+
+
+class Everyday(NamedTuple):
+    """The everyday questions as matrices, and what the teacher says of them, of length 1."""
+
+    questions: Any
+    tools: Any
+    rows: Sequence[Sequence[int]]  # of the questions for each tool
+    said_of_questions: Any
+    said_of_tools: Any
+
+    def some(self, chance: Any) -> tuple[Any, Any, Any]:
+        """Returns the matrices of one question for each of BATCH tools and of these tools, and how near they should be: rows of shares."""
+        import numpy as np
+
+        tools = chance.choice(len(self.rows), BATCH, replace=False)
+        questions = [chance.choice(self.rows[tool]) for tool in tools]
+        theirs = self.said_of_questions[questions] @ self.said_of_tools[tools].T / LIKENESS
+        wanted = (1 - SEEN) * np.eye(BATCH, dtype=np.float32) + SEEN * both_ways(theirs)
+        return self.questions[questions], self.tools[tools], wanted
+
+
+def both_ways(scores: Any) -> Any:
+    """Returns the mean of what each row gives to the columns, and each column to the rows."""
+    return 0.5 * (shares(scores) + shares(scores.T).T)
+
+
+def drawn(student: Student, left: Any, right: Any, wanted: Any, force: float) -> tuple[list[tuple[Any, Any]], Any]:
+    """Returns gradients that draw texts to those they belong to and away from others, and how far each was from what was wanted.
+
+    Args:
+        left, right: the matrices of the texts.
+        wanted: the share of each right one in what each left one is near to.
+        force: by how much the gradients count.
+    """
+    (ours, back_ours), (theirs, back_theirs) = unit(left @ student.vectors), unit(right @ student.vectors)
+    away = both_ways(ours @ theirs.T / NAMING) - wanted
+    to_left, to_right = back_ours(force * away @ theirs / NAMING), back_theirs(force * away.T @ ours / NAMING)
+    return [(left, to_left), (right, to_right)], away
+
+
+def train(student: Student, described: Any, said: tuple[Any, Any], names: Any, named: Any, everyday: Everyday) -> None:
     """
     Args:
-        described: the matrix of the descriptions; `aims` is what the teacher says of each in NUMBERS numbers, `taught` in all.
+        described: the matrix of the descriptions; of each `said` has what the teacher says in NUMBERS numbers, and in all.
         names, named: the matrices of the names and of what they name.
     """
     import numpy as np
@@ -254,19 +305,17 @@ def train(student: Student, described: Any, aims: Any, taught: Any, names: Any, 
     chance = np.random.default_rng(0)
     for number in range(STEPS):
         some = chance.choice(described.shape[0], BATCH, replace=False)
-        texts, whole = described[some], taught[some]
+        texts, aims, whole = described[some], said[0][some], said[1][some]
         now, back = unit(texts @ student.vectors)
         ours, theirs = now @ now.T / LIKENESS, whole @ whole.T / LIKENESS
         for each in (ours, theirs):
             np.fill_diagonal(each, -1e9)
         away = shares(ours) - shares(theirs)
-        gradient = back(0.05 * (away + away.T) @ now / LIKENESS - aims[some])
+        gradient = back(0.05 * (away + away.T) @ now / LIKENESS - aims)
         some = chance.choice(names.shape[0], BATCH, replace=False)
-        (left, back_left), (right, back_right) = unit(names[some] @ student.vectors), unit(named[some] @ student.vectors)
-        scores = left @ right.T / NAMING
-        away = 0.5 * (shares(scores) + shares(scores.T).T) - np.eye(BATCH, dtype=np.float32)
-        to_left, to_right = back_left(0.1 * away @ right / NAMING), back_right(0.1 * away.T @ left / NAMING)
-        student.learn([(texts, gradient), (names[some], to_left), (named[some], to_right)], RATE * (1 - number / STEPS))
+        naming, away = drawn(student, names[some], named[some], np.eye(BATCH, dtype=np.float32), 0.1)
+        asking, _ = drawn(student, *everyday.some(chance), 0.3)
+        student.learn([(texts, gradient), *naming, *asking], RATE * (1 - number / STEPS))
         if number % 100 == 0:
             print(f"step {number} of {STEPS}: of names, {np.mean(away.diagonal() > -0.5):.0%} are nearest to theirs", flush=True)  # noqa: T201
 
@@ -312,6 +361,9 @@ def main() -> int:
     chance.shuffle(some)
     near = [f"{name}: {described}"[:200] for name, described in some] + [asked(name, chance) for name, _ in some[:ASKED_FOR]]
     texts += 2 * near  # they are nearest to what tools say and people ask
+    tools = everyday_questions()
+    questions, answers = [each for tool in tools for each in tool.questions], [told(tool)[:200] for tool in tools]
+    texts += READ_AGAIN * (questions + answers)
     teacher = Teacher(work)
     alone, taught = teacher.says(words), teacher.says(texts)
     alone, taught = alone - alone.mean(0), taught - taught.mean(0)
@@ -323,7 +375,15 @@ def main() -> int:
     names, meant = student.matrix([name for name, _ in pairs]), student.matrix([each for _, each in pairs])
     few = np.diff(described.indptr) > 1
     both = (np.diff(names.indptr) > 0) & (np.diff(meant.indptr) > 1)
-    train(student, described[few], unit(taught @ most)[0][few], unit(taught)[0][few], names[both], meant[both])
+    whole = unit(taught)[0]
+    everyday = Everyday(
+        student.matrix(questions),
+        student.matrix([told(tool) for tool in tools]),
+        [range(end - len(tool.questions), end) for tool, end in zip(tools, accumulate(len(tool.questions) for tool in tools), strict=True)],
+        whole[-len(questions) - len(answers) : -len(answers)],
+        whole[-len(answers) :],
+    )
+    train(student, described[few], (unit(taught @ most)[0][few], whole[few]), names[both], meant[both], everyday)
     arguments.out.write_bytes(table(words, student.vectors))
     print(f"{arguments.out}: {len(words)} words")  # noqa: T201
     return 0

@@ -1,4 +1,8 @@
-"""What `word_meanings.py` learns from: packages at a version, and the texts in them."""
+"""What `word_meanings.py` learns from: packages at a version and the texts in them, and everyday questions.
+
+The questions are our own (`everyday_questions.jsonl`): for each of some 850 invented tools a name and a description as makers of tools
+write them, and eight questions of people who know neither ("when does it get dark tonight" for get_sun_moon_times).
+"""
 
 import gzip
 import hashlib
@@ -43,6 +47,7 @@ MOST_READ = 400_000  # bytes of one file whose words are counted
 UNLISTED = 60_000  # the rank of a word that the list of frequent words does not have: most are newer than the list
 OFTEN = 5  # APIs that have a word which is neither listed nor known to the teacher
 AWS_OPERATIONS = 7_000  # of 19,000; others would say little besides
+QUESTIONS = Path(__file__).with_name("everyday_questions.jsonl")
 MOST_OPERATIONS = 250  # of one API, so that none with hundreds says most of what is learned
 
 
@@ -79,6 +84,19 @@ def files(source: Source, work: Path, pattern: str) -> Iterator[tuple[re.Match[s
         for member in packed:
             if (match := re.fullmatch(pattern, member.name)) and (data := packed.extractfile(member)):
                 yield match, data.read()
+
+
+class AskedTool(NamedTuple):
+    """A tool, and questions that it answers, in other words than its own."""
+
+    name: str
+    description: str
+    questions: tuple[str, ...]
+
+
+def everyday_questions() -> list[AskedTool]:
+    entries = map(json.loads, QUESTIONS.read_text("utf-8").splitlines())
+    return [AskedTool(each["tool"], each["description"], tuple(each["questions"])) for each in entries]
 
 
 def first_sentence(text: str) -> str:
@@ -213,10 +231,11 @@ def words_of_teacher(work: Path) -> set[str]:
 
 
 def useful_words(work: Path, most: int) -> list[str]:
-    """Returns the words that tools and questions are most likely to have, the likeliest first; plurals of these are left out.
+    """Returns the words that tools and questions are most likely to have, in no order; plurals of these are left out.
 
-    A word counts the more, the more APIs and glosses of WordNet have it and the more frequent it is. The list of frequent words is of
-    2014 and of newspapers, so that alone it has many surnames, and neither "javascript" nor "timezone" among the first 30,000.
+    All words of the everyday questions and of their tools are among them. Of others a word counts the more, the more APIs and glosses of
+    WordNet have it and the more frequent it is. The list of frequent words is of 2014 and of newspapers, so that alone it has many
+    surnames, and neither "javascript" nor "timezone" among the first 30,000.
     """
     ranks = {word: rank for rank, word in enumerate(frequent_words(work))}
     apis, known = words_by_apis(work), words_of_teacher(work)
@@ -229,7 +248,11 @@ def useful_words(work: Path, most: int) -> list[str]:
     words = {word for word in {*ranks, *apis, *explained, *known} if NAME_OF_WORD.fullmatch(word) and word not in STOP_WORDS}
     uses = {word: use(word) for word in words if word in ranks or word in known or apis[word] >= OFTEN}
     singulars = (word for word in uses if singular(word) == word or uses.get(singular(word), -math.inf) < uses[word] - 2.5)
-    return sorted(singulars, key=lambda word: (-uses[word], word))[:most]
+    ordered = sorted(singulars, key=lambda word: (-uses[word], word))[:most]
+    asked = {word for tool in everyday_questions() for text in (*tool[:2], *tool.questions) for word in whole_words(text)}
+    missing = {singular(word) for word in asked if NAME_OF_WORD.fullmatch(word) and not {word, singular(word)}.intersection(ordered)}
+    asked.update(map(singular, tuple(asked)))
+    return sorted(ordered, key=lambda word: word not in asked)[: most - len(missing)] + sorted(missing)
 
 
 ASKED = """can you help me find|could you please show me|i want to|i would like to know more about|i need help with|please assist me in|

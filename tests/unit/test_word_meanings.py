@@ -1,9 +1,14 @@
 """scripts/word_sources.py: what the table of meanings is learned from may be used, and is named."""
 
+import json
 import re
 
-from scripts.word_meanings import ROOT
-from scripts.word_sources import SOURCES, first_sentence, operation, with_spaces
+from scripts.word_meanings import ROOT, told
+from scripts.word_sources import SOURCES, AskedTool, everyday_questions, first_sentence, operation, with_spaces
+
+from tooltray.catalogue.views.meanings import WordMeanings
+from tooltray.catalogue.views.search_words import whole_words
+from tooltray.foundation.programs import resource
 
 
 def test_each_source_is_pinned_and_stands_in_the_page_of_licences() -> None:
@@ -25,3 +30,18 @@ def test_an_operation_has_a_name_and_a_text_that_says_something_else() -> None:
     entry = {"operationId": "pods_listAll", "summary": "List pods", "description": "List pods", "tags": ["Core", 5]}
     assert operation(entry) == ("pods list All Core", "List pods")
     assert operation({"summary": "List pods"}) is None
+
+
+def test_everyday_questions_are_no_questions_that_the_search_is_measured_with() -> None:
+    measured = json.loads((ROOT / "tests" / "data" / "search" / "questions.json").read_text("utf-8"))
+    asked = [question for tool in everyday_questions() for question in tool.questions]
+    assert len(asked) > 6_800
+    assert {each["question"].casefold() for each in measured}.isdisjoint(map(str.casefold, asked))
+    assert told(AskedTool("pie_chart", "Draws shares.", ())) == "pie chart: Draws shares."
+
+
+def test_the_table_has_the_words_of_everyday_questions_and_of_their_tools() -> None:
+    meanings = WordMeanings(resource("word-meanings.bin"))
+    texts = (text for tool in everyday_questions() for text in (*tool[:2], *tool.questions))
+    words = {word for text in texts for word in whole_words(text) if re.fullmatch("[a-z]{2,18}", word)}
+    assert [word for word in words if meanings.of({word: 1}) is None] == []
