@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryHit, RegistrySearch, RegistryStatus, RegistryUpdate, StarterServer
+from tooltray.ui.add.offer_list import Offer, OfferList
 from tooltray.ui.add.offer_sheets import RegistrySheet, StarterSheet, kind_word
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, shipped, tr
@@ -23,7 +24,6 @@ from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.offer_list import Offer, OfferList
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.widgets.toast import show_toast

@@ -14,8 +14,7 @@ from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermiss
 from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
-from tooltray.ui.approval.permission_words import OWN, ToolRow, applies_now, choices, mode_of, modes_for, rules_for, tool_rows, why
-from tooltray.ui.approval.permission_words import covered
+from tooltray.ui.approval.permission_words import OWN, ToolRow, applies_now, choices, covered, mode_of, modes_for, rules_for, tool_rows, why
 from tooltray.ui.approval.tool_approval import ToolApproval, ToolSheet
 from tooltray.ui.confinement_words import choice_text, choice_title, differs, is_open
 from tooltray.ui.i18n import tr

@@ -27,7 +27,6 @@ from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.sheet import leave
 from tooltray.ui.widgets.surface import Surface, add_gap, column, fill, row
-from tooltray.ui.zoom import px
 
 PROMPT, RESOURCE, TEMPLATE, SKILL = "prompt", "resource", "template", "skill"
 LONGEST_NAME, LONGEST_TEXT = 200, 2_000  # characters of a server's words that are shown
