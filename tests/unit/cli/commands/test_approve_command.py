@@ -169,14 +169,14 @@ def test_a_call_waits_on_where_a_person_gives_no_answer(person: Tooltray, hub_ho
     assert "answer_approval" not in fake.methods()
 
 
-def test_a_call_is_refused_by_a_no(person: Tooltray, hub_home: Home) -> None:
+def test_a_call_is_declined_by_a_no(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         result = person("approve", "ab12", "--always", typed="No\n")
-    assert (result.code, result.out.splitlines()[-1]) == (1, "Allow this? [y/N] Refused.")
+    assert (result.code, result.out.splitlines()[-1]) == (1, "Allow this? [y/N] Declined.")
     assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "refuse"}
 
 
-def test_a_call_is_refused_without_a_question_and_without_a_terminal(tooltray: Tooltray, hub_home: Home) -> None:
+def test_a_call_is_declined_without_a_question_and_without_a_terminal(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         result = tooltray("approve", "decline", "ab12")
     assert (result.code, result.out) == (0, "Declined.\n")
@@ -195,7 +195,7 @@ def test_a_call_is_found_by_its_id_of_before_and_answered_as_it_is_now(person: T
     with hub(hub_home, get_approvals=[{**CALL, "id": "cd34", "replaces": "ab12"}]) as fake:
         lines = person("approve", *words).out.splitlines()
     assert fake.params_of("answer_approval")["id"] == "cd34"
-    has_changed = "write_file of files has changed since this call was refused; this is the call of the tool as it is now."
+    has_changed = "write_file of files has changed since this call was declined; this is the call of the tool as it is now."
     assert lines[0] == (has_changed if len(words) == 1 else "Declined.")
 
 
