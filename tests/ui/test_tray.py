@@ -290,6 +290,14 @@ async def test_a_server_that_runs_again_offers_no_sign_in(theme: Theme) -> None:
     assert "Sign in" not in [action.text() for action in entry.actions() if action.isVisible()]
 
 
+async def test_what_a_server_offers_follows_its_state_also_while_everything_is_paused(theme: Theme) -> None:
+    menu = QMenu()
+    entry = ServerEntry(theme, ServerWishes(), menu)
+    for state in (S.RUNNING, S.ON_DEMAND):
+        entry.set_server(server("a", state), is_paused=True)
+    assert {action.text() for action in entry.actions() if action.isEnabled()} >= {"Start"}
+
+
 async def test_a_call_that_waits_for_a_yes_makes_the_tray_ask_for_a_person(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         tray = Tray(theme, desk.hub, desk.wishes, desk.tasks)

@@ -162,16 +162,15 @@ class ServerEntry(QMenu):
             shown.triggered.connect(partial(self._on_chosen, action))
 
     def set_server(self, server: ServerSnapshot, *, is_paused: bool = False) -> None:
-        shown = paused_look(server) if is_paused else server_look(server)
-        if shown == self._look:
-            return
-        self._look = shown
-        self.setTitle(f"{short(server.name)} · {shown.word}")
-        self._tint()
         self._server = server
         for action, entry in self._actions.items():
             entry.setEnabled(action.fits(server))
             entry.setVisible(action.name != "sign in" or action.fits(server))
+        shown = paused_look(server) if is_paused else server_look(server)
+        if shown != self._look:
+            self._look = shown
+            self.setTitle(f"{short(server.name)} · {shown.word}")
+            self._tint()
 
     def _tint(self) -> None:
         if self._look is not None:
