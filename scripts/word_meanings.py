@@ -8,12 +8,12 @@ and says of a sentence the sum of its words' vectors. It is trained so that
   operations of APIs, glosses and examples of WordNet;
 - what names a thing is nearer to its description than to other descriptions: names and descriptions of operations, words and glosses of
   WordNet, some of them put as a person asks ("can you help me find ..."), so that the words of asking weigh little;
-- an everyday question is nearer to the tool that answers it than to others, and to those that the teacher finds near: 6,800 questions that
+- an everyday question is nearer to the tool that answers it than to others, and to those that the teacher finds near: 13,000 questions that
   were written for this, in other words than the tools have, so that "round graph" is near to a pie chart (`everyday_questions.jsonl`);
 - a word's own vector stays near to what the teacher says of the word alone.
 
-No text of a source is in the table, and none of the questions that the search is measured with was used: two everyday ones that were
-the same were taken out.
+No text of a source is in the table, and none of the questions that the search is measured with was used: everyday ones that were the
+same as one of these, or nearly, were left out.
 """
 
 import argparse
@@ -52,7 +52,7 @@ NUMBERS = 192  # of a vector, of 4 bits each: as good as with floats, and as 256
 MOST_WORDS = 39_900  # with 100 bytes each the table is below 4 MB
 COMMON = 20_000  # words; the teacher reads what WordNet has of these
 ASKED_FOR = 20_000  # operations of many APIs that the teacher reads as questions, too
-STEPS, BATCH, RATE, LIKENESS, NAMING = 700, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
+STEPS, BATCH, RATE, LIKENESS, NAMING = 1000, 768, 0.02, 0.05, 0.07  # of training; the last two divide cosines
 READ_AGAIN = 4  # how often everyday questions and their tools are among the texts: they are few
 SEEN = 0.5  # the part of what is wanted for an everyday question that the teacher says; the rest is the tool it was written for
 CLIPPED = 0.999  # of all numbers are within 4 bits

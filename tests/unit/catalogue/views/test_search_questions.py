@@ -16,7 +16,7 @@ from tooltray.foundation.programs import resource
 from tooltray.protocol.envelope import dump
 
 DATA = Path(__file__).parents[3] / "data" / "search"
-LEAST_R5, LEAST_R1 = 0.84, 0.5  # what was measured last; raise them when the search improves
+LEAST_R5, LEAST_R1 = 0.825, 0.52  # what was measured last; raise them when the search improves
 
 
 class Tool(TypedDict):
