@@ -138,12 +138,9 @@ def test_clients_over_http_are_served_and_asked_for_a_token(world: World) -> Non
     client = world.client().start()
     world.run("http", "on")
 
-    def address() -> str | None:
-        return json.loads((world.home / "run" / "hub.json").read_bytes())["http"]  # type: ignore[no-any-return]
-
-    world.until("the hub's record has the address", lambda: address() is not None)
+    world.until("the hub's record has the address", lambda: world.hub().get("http"))
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(f"{address()}/mcp", data=b"{}", timeout=20)
+        urllib.request.urlopen(f"{world.hub()['http']}/mcp", data=b"{}", timeout=20)
     assert client.call("echo", text="beside it") == "beside it"
 
 

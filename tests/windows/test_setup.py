@@ -1,7 +1,6 @@
 """The installer: installs for one person without a word, updates over an app that runs, and leaves what it should."""
 
 import ctypes
-import json
 import os
 import subprocess
 import threading
@@ -54,13 +53,6 @@ class Installed(World):
         """Uses the commands of a version from now on."""
         self.version = version
         super().__init__(self.user, version)
-
-    def hub(self) -> dict[str, object]:
-        """What the running hub says of itself; empty between two hubs."""
-        try:
-            return dict(json.loads((self.home / "run" / "hub.json").read_bytes()))
-        except (OSError, ValueError):
-            return {}
 
     def start_app(self) -> None:
         subprocess.Popen([self.version / "tooltray-app.exe", "--background"])

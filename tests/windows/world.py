@@ -113,8 +113,22 @@ class World:
     def add_echo(self) -> None:
         self.run("servers", "add", "echo", "--", *STDIO_SERVER)
 
+    def hub(self) -> dict[str, Any]:
+        """What the running hub says of itself; empty between two hubs, and for the moment in which it says something new."""
+        try:
+            return dict(json.loads((self.home / "run" / "hub.json").read_bytes()))
+        except (OSError, ValueError):
+            return {}
+
     def hub_pid(self) -> int:
-        return int(json.loads((self.home / "run" / "hub.json").read_bytes())["pid"])
+        said: list[dict[str, Any]] = []
+
+        def has_said() -> bool:
+            said[:] = [self.hub()]
+            return bool(said[0])
+
+        self.until("the hub says which process it is", has_said)
+        return int(said[0]["pid"])
 
     def until(self, what: str, is_so: Any) -> None:
         deadline = time.monotonic() + PATIENCE_S
