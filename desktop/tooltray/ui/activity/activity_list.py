@@ -1,5 +1,5 @@
-"""The list of journal entries, with tabs for calls, failed calls, refused calls and everything, which reads nothing while it is hidden; its
-filters as chips that can be removed, and the menu that adds some; and the notice of the journal's problem."""
+"""The list of journal entries, with tabs for calls, failed calls, calls not allowed and everything, which reads nothing while it is hidden;
+its filters as chips that can be removed, and the menu that adds some; and the notice of the journal's problem."""
 
 import time
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""The registries of the Network tab. Of npm: the time of each, the one in use, the user's own and its sheet. Of MCP servers: whether one is
-used, which, and the age of its copy on this disk. Draws frozen snapshots."""
+"""The registries of the Network tab: npm's, with how long each took to answer, which one is used, and the user's own with its sheet; and
+that of MCP servers: whether it is used, which one, and how old its copy on this disk is. Draws frozen snapshots."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
