@@ -148,7 +148,6 @@ async def test_connecting_shows_what_changes_and_changes_only_what_is_ticked(the
         assert nameless(desk.window) == []
         control(panel, "Connect").click()
         await desk.asked("apply_client_edits", {"claude-code:user": "r1"})
-        await until(lambda: "2 servers were taken out of Claude Code" in words(panel))
 
 
 async def test_several_clients_are_connected_at_once_and_broken_files_are_shown_with_their_line(theme: Theme) -> None:
@@ -186,19 +185,30 @@ async def test_a_sheet_of_many_files_can_be_said_yes_to_only_when_all_are_shown(
         assert control(panel, "Change 12 files").isEnabled()
 
 
-async def test_one_change_that_worked_is_a_toast_with_undo(theme: Theme) -> None:
+async def test_changes_that_worked_are_a_toast_with_what_to_know_of_them_and_undo(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        press(page, "codex")
+        control(await edits(desk), "Mend").click()
+        await until(lambda: desk.window.sheet is None)
+        toast = next(each for each in desk.window.findChildren(Toast) if each.isVisible())
+        lines = ["Cursor is set up", "The entry in Codex is mended. Restart Codex.", "2 servers were taken out of Claude Code"]
+        assert toast.text.split("\n") == lines
+        control(toast, "Undo").click()
+        await desk.asked("undo_client_change", "c1")
+        assert [call[1] for call in desk.engine.calls if call[0] == "undo_client_change"] == ["c2", "c1"], "the last one first"
+
+
+async def test_what_cannot_be_undone_offers_no_undo(theme: Theme) -> None:
     fake = engine()
-    fake.client_changes = [CHANGES[0]]
+    fake.client_changes = [CHANGES[2]]
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
         press(page, "codex")
-        panel = await edits(desk)
-        control(panel, "Mend").click()
+        control(await edits(desk), "Mend").click()
         await until(lambda: desk.window.sheet is None)
         toast = next(each for each in desk.window.findChildren(Toast) if each.isVisible())
-        assert toast.text == "Cursor is set up"
-        control(toast, "Undo").click()
-        await desk.asked("undo_client_change", "c1")
+        assert [button.text() for button in toast.findChildren(Button)] == []
 
 
 async def test_a_refusal_leaves_the_sheet_open_with_what_was_ticked(theme: Theme) -> None:
@@ -237,17 +247,19 @@ async def test_changes_are_in_the_pane_of_their_client_and_only_what_can_be_undo
         await desk.asked("undo_client_change", "c1")
 
 
-async def test_a_change_is_undone_from_its_sheet_which_closes_then(theme: Theme) -> None:
-    async with Desk(engine(), theme) as desk:
+async def test_a_change_that_has_to_be_read_is_undone_from_its_sheet_which_closes_then(theme: Theme) -> None:
+    fake = engine()
+    fake.client_changes = [replace(CHANGES[0], is_encrypted=False)]
+    async with Desk(fake, theme) as desk:
         page = await opened(desk)
         press(page, "claude-code")
         panel = await edits(desk)
         control(panel, "Connect").click()
-        await until(lambda: "2 servers were taken out of Claude Code" in words(panel))
+        await until(lambda: "The copy for Undo is not encrypted: the place of your secrets could not be used." in words(panel))
         control(panel, "Undo: Cursor is set up").click()
         await desk.asked("undo_client_change", "c1")
         await until(lambda: desk.window.sheet is None)
-        assert any(toast.text == "Cursor is set up" for toast in desk.window.findChildren(Toast))
+        assert any(toast.text.startswith("Cursor is set up") for toast in desk.window.findChildren(Toast))
 
 
 async def test_where_nothing_has_to_change_it_is_said_and_an_open_sheet_stays(theme: Theme) -> None:
@@ -272,7 +284,7 @@ async def test_an_undo_that_fails_is_said_on_the_page(theme: Theme) -> None:
     fake.client_changes = [replace(CHANGES[0], problem=Problem("Somebody else writes the file now"))]
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
-        page.files.undo("c1")
+        page.files.undo(["c1"])
         await until(lambda: "Somebody else writes the file now" in words(page))
 
 

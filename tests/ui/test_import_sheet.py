@@ -25,6 +25,7 @@ from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.widgets.toast import Toast
 
 GITHUB, LINEAR, SEARCH, SHOP, FILES, MEMORY, ODD = PLAN.candidates
 NAMES = {client.id: client.name for client in SCAN.clients}
@@ -121,14 +122,28 @@ async def test_what_is_in_tooltray_already_is_removed_from_its_clients(theme: Th
         assert not any(text.startswith("Not connected") for text in words(panel)), "Cursor has Tooltray"
 
 
+async def test_after_an_import_the_clients_that_are_not_connected_can_be_connected_in_the_next_sheet(theme: Theme) -> None:
+    fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB,)))
+    fake.imported, fake.client_edits = [IMPORTED[0]], [EDITS[0]]
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        assert control(panel, "Then connect Claude Code").isChecked()
+        assert not any(text.startswith("Not connected") for text in words(panel))
+        control(panel, "Copy 1 server").click()
+        await desk.asked("preview_connect", ["claude-code"])
+        await until(lambda: isinstance(desk.window.context.sheets.panel, EditsSheet))
+        assert [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()] == ["It works here now."]
+
+
 async def test_a_client_that_loses_servers_without_being_connected_is_named_before_and_can_be_connected_after(theme: Theme) -> None:
     fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB,)))
     fake.imported, fake.client_edits = [IMPORTED[0]], [EDITS[0]]
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
         before = "Not connected to Tooltray: Claude Code. Until you connect, removed servers are missing there."
-        assert before not in words(panel)
         control(panel, "Then remove them from those clients").click()
+        assert before not in words(panel)
+        control(panel, "Then connect Claude Code").click()
         assert before in words(panel)
         control(panel, "Move 1 server").click()
         await until(lambda: "Not connected to Tooltray: Claude Code" in words(panel) and not len(desk.tasks))
@@ -137,12 +152,25 @@ async def test_a_client_that_loses_servers_without_being_connected_is_named_befo
         await until(lambda: isinstance(desk.window.context.sheets.panel, EditsSheet))
 
 
-async def test_a_client_that_tooltray_cannot_connect_is_only_named(theme: Theme) -> None:
-    fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB,)))
-    gone = ClientChange("r1", "zed", "remove", "/home/ada/.config/zed/settings.json", 1.0, ("github",))
-    fake.imported = [replace(IMPORTED[0], removed_from=(gone,))]
+async def test_an_outcome_that_has_to_be_read_stays_and_offers_to_connect(theme: Theme) -> None:
+    fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR)))
+    fake.imported = list(IMPORTED[:2])
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
+        control(panel, "Copy 2 servers").click()
+        await until(lambda: "Not connected to Tooltray: Claude Code" in words(panel))
+        assert "1 work here now, 1 wait, 0 failed." in words(panel)
+        control(panel, "Connect").click()
+        await desk.asked("preview_connect", ["claude-code"])
+
+
+async def test_a_client_that_tooltray_cannot_connect_is_only_named(theme: Theme) -> None:
+    of_zed = replace(GITHUB, sources=(ImportSource("zed", "/home/ada/.config/zed/settings.json", "github"),))
+    fake = engine(replace(NO_PROBLEMS, candidates=(of_zed,)))
+    fake.imported = [IMPORTED[0]]
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        assert not any(text.startswith("Then connect") for text in words(panel))
         control(panel, "Copy 1 server").click()
         await until(lambda: "Not connected to Tooltray: Zed" in words(panel))
         assert "Connect" not in [each.text() for each in panel.findChildren(QPushButton) if each.isVisibleTo(panel)]
@@ -271,9 +299,8 @@ async def test_what_failed_can_be_tried_again_where_it_is_said(theme: Theme) -> 
         control(panel, "Try again").click()
         await until(lambda: "github: It is broken" in words(panel))
         control(panel, "Try again").click()
-        await until(lambda: "It works here now." in words(panel))
+        await desk.asked("preview_connect", ["claude-code"])
         assert asked == [["1", "2"], ["1"], ["1"]]
-        assert "Try again" not in [each.text() for each in panel.findChildren(QPushButton) if each.isVisibleTo(panel)]
 
 
 async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -> None:

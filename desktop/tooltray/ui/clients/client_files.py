@@ -10,7 +10,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientChange, ClientEdit
 from tooltray.ui.clients import client_words as said
-from tooltray.ui.clients.client_words import change_look, change_note, change_word, edit_word, undo_word
+from tooltray.ui.clients.client_words import change_look, change_note, change_word, edit_word, is_copy_plain, undo_word
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
@@ -18,7 +18,7 @@ from tooltray.ui.kit.secrets_help import KeyringWait
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import visible_path
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -33,6 +33,7 @@ from tooltray.ui.zoom import px
 
 WIDTH = 760
 FIRST_BLOCKS = 3  # as many as a sheet has room for
+MOST_IN_TOAST = 3  # changes; a longer list is read in the sheet
 DIFF_WIDTH = WIDTH - 2 * 24 - 2 * 14  # px; what margins of sheet and card leave
 HUNK = "@@"  # begins the line above each part; what stands before the first names the file
 
@@ -85,14 +86,14 @@ class EditBlock(Surface):
         return self.control.isChecked()
 
 
-def undo_button(theme: Theme, change: ClientChange, what: str, undo: Callable[[str], object]) -> Button:
+def undo_button(theme: Theme, change: ClientChange, what: str, undo: Callable[[Sequence[str]], object]) -> Button:
     """Makes the button that undoes a change.
 
     Args:
         what: was done, in words.
-        undo: gets the change's id when the user wants it undone.
+        undo: gets the change's id, in a list, when the user wants it undone.
     """
-    button = Button(theme, tr("Undo"), small=True, on_click=lambda: undo(change.id))
+    button = Button(theme, tr("Undo"), small=True, on_click=lambda: undo([change.id]))
     button.setAccessibleName(tr("Undo: {what}", what=what))
     button.setToolTip(undo_word(change))
     return button
@@ -191,13 +192,11 @@ class EditsSheet(SheetView):
 
     async def _apply(self, edits: dict[str, str]) -> None:
         changes = await self.hub.ai_clients.apply_client_edits(edits)
-        is_one = len(changes) == 1 and changes[0].problem is None and not change_note(changes[0])
-        if self.is_there and is_one:
+        if len(changes) <= MOST_IN_TOAST and all(change.problem is None and not is_copy_plain(change) for change in changes):
             self.close_requested.emit()
+            self._files.offer_undo(changes)
         elif self.is_there:
             self.show_changes(changes)
-        if is_one:
-            self._files.offer_undo(changes[0])
         self._files.refresh()
 
 
@@ -253,9 +252,9 @@ class ClientFiles:
             sheet.hold()
             panel.plan(clients)
 
-    def undo(self, id: str) -> None:
-        """Undoes a change."""
-        self._page.run(self._undone(id), then=self._read)
+    def undo(self, ids: Sequence[str]) -> None:
+        """Undoes changes, the last one first."""
+        self._page.run(self._undone(ids), then=self._read)
 
     async def _preview(self, preview: Preview, clients: Sequence[str]) -> None:
         """Opens the sheet with what would be changed; an open sheet of any kind stays."""
@@ -267,20 +266,30 @@ class ClientFiles:
             return
         self.context.sheets.show(EditsSheet(self, edits))
 
-    async def _undone(self, id: str) -> None:
-        """Undoes a change; a failure leaves the file unchanged."""
-        change = await self.context.hub.ai_clients.undo_client_change(id)
-        if change.problem is not None:
-            raise TooltrayError(change.problem.title, change.problem.message, change.problem.hint)
+    async def _undone(self, ids: Sequence[str]) -> None:
+        """Undoes changes up to the first failure, which leaves its file unchanged."""
+        undone = []
+        for id in reversed(ids):
+            undone.append(await self.context.hub.ai_clients.undo_client_change(id))
+            self.context.scans.look()
+            if (problem := undone[-1].problem) is not None:
+                raise TooltrayError(problem.title, problem.message, problem.hint)
         if isinstance(panel := self.context.sheets.panel, EditsSheet):
             panel.close_requested.emit()
-        self.context.say(said.change_word(change, self.names.get(change.client, change.client)))
-        self.context.scans.look()
+        self.context.say(self._words(undone))
 
-    def offer_undo(self, change: ClientChange) -> None:
+    def offer_undo(self, changes: Sequence[ClientChange]) -> None:
         """Shows in a toast what was changed, with Undo."""
-        toast = self.context.offer_undo(said.change_word(change, self.names.get(change.client, change.client)))
-        toast.action_requested.connect(lambda: self.undo(change.id))
+        if ids := [change.id for change in changes if change.undo != "none"]:
+            self.context.offer_undo(self._words(changes)).action_requested.connect(lambda: self.undo(ids))
+        else:
+            self.context.say(self._words(changes))
+
+    def _words(self, changes: Sequence[ClientChange]) -> str:
+        """Returns what was changed, and what the user should know of it, in a line for each change."""
+        names = self.names
+        words = [(said.change_word(change, names.get(change.client, change.client)), change_note(change)) for change in changes]
+        return "\n".join(in_a_row(whole(Problem(word)), note) if note else word for word, note in words)
 
     def refresh(self) -> None:
         """Looks for clients again, and reads what the page shows."""

@@ -321,6 +321,10 @@ def change_note(change: ClientChange) -> str:
     """Returns what the user should know of a change."""
     if change.problem is not None:
         return ""
-    is_plain = not change.is_encrypted and change.undo != "none"
     copy = tr("The copy for Undo is not encrypted: the place of your secrets could not be used.")
-    return in_a_row(whole(Problem(change.note)), copy if is_plain else "")
+    return in_a_row(whole(Problem(change.note)), copy if is_copy_plain(change) else "")
+
+
+def is_copy_plain(change: ClientChange) -> bool:
+    """Returns whether the copy that Undo uses is not encrypted, which the user should know."""
+    return not change.is_encrypted and change.undo != "none"

@@ -1,7 +1,7 @@
 """The sheet that imports servers from AI clients, and removes from them what is in Tooltray already: the candidates, what happens to their
 keys, progress, and the outcome. Hundreds of candidates are model/view."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from PySide6.QtCore import Qt
@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ImportProgressed
-from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
+from tooltray.foundation.snapshots.ai_clients import AiClient, ImportCandidate, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.ui.clients import import_tables as said
 from tooltray.ui.clients.client_words import to_connect
 from tooltray.ui.clients.import_tables import MOST_LINES, CandidateDetails, CandidateTable, ImportProgressList, add_problems
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.scan_words import names_in_a_row
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import secret_place
 from tooltray.ui.problem_words import sentences, title
@@ -119,17 +120,23 @@ class ImportSheet(SheetView):
         super().show_problem(problem)
 
     def _add_tidy(self) -> None:
-        theme, self._tidy_box = self._theme, QWidget()
-        words = tr("Then remove them from those clients")
-        self._tidy = Switch(theme, words)
-        self._tidy.clicked.connect(self._draw)
-        fill(row(self._tidy_box, spacing=10), (Label(theme, words, "label"), 1), self._tidy)
+        theme = self._theme
+        self._tidy_box, self._tidy, _ = self._switch(tr("Then remove them from those clients"), on=False)
+        self._connect_box, self._connects, self._connect_words = self._switch("", on=True)
         text = tr("A server is removed only once it works in Tooltray. You can undo this for 30 days.")
         self._direct = Label(theme, tr("AI clients still reach them there without Tooltray's approvals."), "body", "secondary", wrap=True)
         self._terms = Label(theme, text, "caption", "muted", wrap=True)
         self._leaving = Label(theme, "", "caption", "secondary", wrap=True)
         self._missing = Label(theme, "", "caption", "warning", wrap=True)
-        fill(self._lines, self._tidy_box, fill(column(spacing=4), self._direct, self._terms, self._leaving, self._missing))
+        below = fill(column(spacing=4), self._direct, self._terms, self._leaving, self._missing)
+        fill(self._lines, self._connect_box, self._tidy_box, below)
+
+    def _switch(self, words: str, *, on: bool) -> tuple[QWidget, Switch, Label]:
+        """Makes a line with a choice about the chosen servers' clients: the line, its switch and its label."""
+        line, switch, label = QWidget(), Switch(self._theme, words, on=on), Label(self._theme, words, "label")
+        switch.clicked.connect(self._draw)
+        fill(row(line, spacing=10), (label, 1), switch)
+        return line, switch, label
 
     def _add_buttons(self) -> None:
         self._from_file = Button(self._theme, tr("From a file…"), "ghost", "folder", on_click=self._choose_file)
@@ -210,8 +217,14 @@ class ImportSheet(SheetView):
         self._keys_box.setVisible(bool(self._keys.text()))
         self._draw_leaving(chosen, has_sources=has_sources)
 
+    def _without(self, clients: Iterable[str]) -> tuple[list[AiClient], list[AiClient]]:
+        """Returns which of some clients do not reach Tooltray, and which of these it can connect."""
+        scan = self.context.scans.scan
+        missing = said.without_tooltray(scan, clients)
+        return missing, [client for client in to_connect(scan) if client in missing] if scan is not None else []
+
     def _draw_leaving(self, chosen: Sequence[ImportCandidate], *, has_sources: bool) -> None:
-        """Shows what is removed from which files, and which clients are left without it."""
+        """Shows what is removed from which files, which clients can be connected, and which are left without Tooltray."""
         self._tidy_box.setVisible(has_sources and not self._is_removing)
         self._direct.setVisible(self._is_removing and bool(self._free_ids))
         self._terms.setVisible(has_sources or self._direct.isVisibleTo(self))
@@ -221,7 +234,12 @@ class ImportSheet(SheetView):
         shown = lines[:MOST_LINES] + ([tr("and {count} more", count=more)] if more > 0 else [])
         self._leaving.setText("\n".join(shown))
         self._leaving.setVisible(is_leaving)
-        missing = said.without_tooltray(self.context.scans.scan, said.clients_of(chosen))
+        missing, ready = self._without(said.clients_of(chosen))
+        self._connect_words.setText(tr("Then connect {clients}", clients=names_in_a_row([client.name for client in ready])))
+        self._connects.setAccessibleName(self._connect_words.text())
+        self._connect_box.setVisible(bool(ready))
+        if self._connects.isChecked():
+            missing = [client for client in missing if client not in ready]
         self._missing.setText(f"{said.not_connected(missing)}. {tr('Until you connect, removed servers are missing there.')}")
         self._missing.setVisible(is_leaving and bool(missing))
 
@@ -248,22 +266,32 @@ class ImportSheet(SheetView):
         self.show_problem(None)
         values: dict[str, dict[str, FieldValue]] = {id: form.values for id, form in forms.items()}
         self._set_busy(True)
-        self.run(self._import({each.id: each.name for each in chosen}, values))
+        self.run(self._import(chosen, values))
 
-    async def _import(self, names: dict[str, str], values: Mapping[str, Mapping[str, FieldValue]]) -> None:
+    async def _import(self, chosen: Sequence[ImportCandidate], values: Mapping[str, Mapping[str, FieldValue]]) -> None:
+        names = {each.id: each.name for each in chosen}
         is_tidy = self._is_removing or self._tidy.isChecked()
         outcome = await self.hub.ai_clients.import_servers(list(names), names, values, is_tidy, self._clients, "", self._file)
         self._imported()
+        unseen = await self._unseen([server.name for server in outcome if server.state in ("listed", "added")])
+        missing, ready = self._without(said.clients_of(chosen))
+        if ready and self._connects.isChecked() and not unseen and all(server.state == "listed" for server in outcome) and self.is_there:
+            self._is_busy = False
+            self._keep(False)
+            self._on_connect(ready)
+            self.context.say(said.outcome_title(outcome))
+            return
         self.show_outcome(outcome)
-        await self._show_unseen([server.name for server in outcome if server.state in ("listed", "added")])
+        self._show_missing(missing, ready)
+        if unseen and self._progress is not None:
+            self._progress.notes.addWidget(Label(self._theme, unseen, "caption", "warning", wrap=True))
 
-    async def _show_unseen(self, names: Sequence[str]) -> None:
-        """Shows which AI clients do not see the servers because of their profiles."""
+    async def _unseen(self, names: Sequence[str]) -> str:
+        """Returns which AI clients do not see the servers because of their profiles, as a sentence; empty if all see them."""
         views = self.hub.views
         with suppress(TooltrayError):  # the outcome is more important
-            text = unseen_by("", names, await views.get_profiles(), await views.get_client_modes(), await views.get_sessions())
-            if text and self._progress is not None:
-                self._progress.notes.addWidget(Label(self._theme, text, "caption", "warning", wrap=True))
+            return unseen_by("", names, await views.get_profiles(), await views.get_client_modes(), await views.get_sessions())
+        return ""
 
     def _on_go(self) -> None:
         if not self._go.isEnabled() or not self._go.isVisibleTo(self):
@@ -317,7 +345,6 @@ class ImportSheet(SheetView):
         self._is_busy = False
         self._keep(False)
         self._progress.show_outcome(outcome)
-        self._show_missing(outcome)
         self._failed = {server.id for server in outcome if server.state == "failed"}
         if self._failed:
             self._go.setText(tr("Try again"))
@@ -328,17 +355,12 @@ class ImportSheet(SheetView):
         self._cancel.setText(tr("Close"))
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_missing(self, outcome: Sequence[ImportedServer]) -> None:
-        """Shows which clients have lost servers and are not connected, and offers to connect them."""
-        scan = self.context.scans.scan
-        missing = said.without_tooltray(scan, said.left_clients(outcome))
-        if self._progress is None or scan is None or not missing:
-            return
-        ids = [client.id for client in to_connect(scan) if client in missing]
-        buttons = [Button(self._theme, tr("Connect"), small=True, on_click=lambda: self._on_connect(ids))] if ids else []
-        text = tr("Until you connect, removed servers are missing there.")
-        self._progress.notes.addWidget(Banner(self._theme, "warning", said.not_connected(missing), text, *buttons))
+    def _show_missing(self, missing: Sequence[AiClient], ready: Sequence[AiClient]) -> None:
+        """Shows which clients of the servers are not connected, and connects those that it can."""
+        if self._progress is not None and missing:
+            buttons = [Button(self._theme, tr("Connect"), small=True, on_click=lambda: self._on_connect(ready))] if ready else []
+            self._progress.notes.addWidget(Banner(self._theme, "warning", said.not_connected(missing), "", *buttons))
 
-    def _on_connect(self, clients: Sequence[str]) -> None:
+    def _on_connect(self, clients: Sequence[AiClient]) -> None:
         self.close_requested.emit()
-        self._connect(clients)
+        self._connect([client.id for client in clients])

@@ -233,11 +233,6 @@ def without_tooltray(scan: ClientScan | None, clients: Iterable[str]) -> list[Ai
     return [client for client in known if client.id in wanted and client.connection in ("none", "broken")]
 
 
-def left_clients(outcome: Iterable[ImportedServer]) -> set[str]:
-    """Returns the ids of the clients from whose files servers were removed."""
-    return {change.client for server in outcome for change in server.removed_from if change.problem is None}
-
-
 def not_connected(clients: Sequence[AiClient]) -> str:
     """Returns which clients are not connected, as a title."""
     return tr("Not connected to Tooltray: {clients}", clients=names_in_a_row([client.name for client in clients]))
