@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.found_clients import SCAN
+from tests.fakes.found_clients import EDITS, SCAN
 from tests.fakes.found_servers import STARTERS
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, drawn, words
@@ -42,7 +42,7 @@ class Beginner(FakePresenter):
 
 async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(theme: Theme) -> None:
     fake = Beginner((), [tool("get_time", "time")])
-    fake.starters = [TIME]
+    fake.starters, fake.client_scan, fake.client_edits = [TIME], SCAN, list(EDITS)
     async with Desk(fake, theme) as desk:
         steps = desk.page.steps
         await until(lambda: "Add your first server" in drawn(desk.page) and not len(desk.tasks))
@@ -57,6 +57,9 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         assert "Ask it: What time is it in Tokyo?" in drawn(steps)
         control(steps, "Connect…").click()
         assert desk.clients.isVisible()
+        await desk.asked("preview_connect", ["claude-code", "codex", "gemini-cli"])
+        await until(lambda: desk.window.sheet is not None)
+        desk.window.sheet.dismiss()
         desk.window.open_page("servers")
         fake.clients = ("claude-code",)
         steps.read()

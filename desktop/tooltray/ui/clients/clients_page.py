@@ -20,7 +20,7 @@ from tooltray.ui.clients.client_table import ANYONE, NEW, ClientRow, ClientTable
 from tooltray.ui.clients.client_words import to_connect
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import Destination, ImportServers, OpenClient, Profiles
+from tooltray.ui.kit.destinations import ConnectClients, Destination, ImportServers, OpenClient, Profiles
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.scan_words import has_removable, here, scan_text, scan_title
@@ -79,7 +79,7 @@ class ClientsPage(Page):
         self._changes: Sequence[ClientChange] = ()
         self._tokens: dict[Group, tuple[int, int]] = {}  # in the context of such clients, and of all their servers' tools
         self._fresh: set[Group] = set()  # whose costs are read since something changed
-        self._is_read = self._is_unfolded = self._is_scanned = False
+        self._is_read = self._is_unfolded = self._is_scanned = self._connects_found = False
         self._wanted = ""  # the client whose pane a link opens, when it is known
         self.rows: list[ClientRow] = []
         self._again = Button(theme, tr("Rescan"), "ghost", "refresh", on_click=context.scans.look)
@@ -146,6 +146,9 @@ class ClientsPage(Page):
             self._draw()
         elif isinstance(destination, ImportServers) and self.is_usable:
             self.files.import_from([])
+        elif isinstance(destination, ConnectClients) and self.is_usable:
+            self._connects_found = True
+            self.context.scans.look()
         elif isinstance(destination, Profiles) and self.is_usable:
             self._open_profiles()
 
@@ -190,6 +193,9 @@ class ClientsPage(Page):
 
     def _on_scan(self, _scan: ClientScan) -> None:
         self._draw()
+        if self._connects_found:
+            self._connects_found = False
+            self._on_connect_all()
         if self._fresh and self.is_usable and self.isVisible():
             self._look()  # a client that was found may be the first with its listing and profile
 
@@ -265,8 +271,8 @@ class ClientsPage(Page):
             self.files.connect_or_disconnect(row.found)
 
     def _on_connect_all(self) -> None:
-        if (scan := self.context.scans.scan) is not None:
-            self.files.connect([client.id for client in to_connect(scan)])
+        if (scan := self.context.scans.scan) is not None and (clients := to_connect(scan)):
+            self.files.connect([client.id for client in clients])
 
     def choose_folder(self, session: str) -> None:
         """Prompts for the folder that a session works on."""

@@ -122,6 +122,10 @@ class OpenClient(InClients, frozen=True):
     name: str
 
 
+class ConnectClients(InClients, frozen=True):
+    """The sheet that connects the AI clients on this computer; the page if none can be connected."""
+
+
 class Profiles(InClients, frozen=True):
     """The sheet of profiles."""
 

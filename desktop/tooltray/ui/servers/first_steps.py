@@ -17,7 +17,7 @@ from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.client_names import PERSON, shown_client
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import AddServer, Clients, Destination, ImportServers, Servers, TryTool, WellKnownServer
+from tooltray.ui.kit.destinations import AddServer, ConnectClients, Destination, ImportServers, Servers, TryTool, WellKnownServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.scan_words import here, names_in_a_row, scan_text, scan_title
 from tooltray.ui.kit.view import View
@@ -117,7 +117,7 @@ class FirstStepsStrip(QWidget, View):
         close = IconButton(theme, "x", tr("Put the first steps away"), small=True, on_click=self._on_close)
         self._line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         column(self, margins=(24, 12, 24, 0)).addWidget(box)
-        self._views[1].button.clicked.connect(partial(context.go, Clients()))
+        self._views[1].button.clicked.connect(partial(context.go, ConnectClients()))
         self._views[2].button.clicked.connect(lambda: self.run(self._try_tool(self.steps.server)))
         self.read = self.reading(self._read)
         context.hub.snapshot_changed.connect(self._on_hub_changed)

@@ -147,7 +147,7 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
 
     yield entry("add", tr("Add server"), context.link(to.AddServer()), "plus", "new install paste")
     yield entry("import", tr("Import servers from your AI clients"), context.link(to.ImportServers()), "download", "import bring migrate")
-    yield entry("connect", tr("Connect your AI clients"), context.link(to.Clients()), "plug", "install claude cursor code")
+    yield entry("connect", tr("Connect your AI clients"), context.link(to.ConnectClients()), "plug", "install claude cursor code")
     yield entry("entry", tr("Copy entry for a client"), page.links.entry_copy_requested.emit, "copy", "json config bridge clipboard")
     yield entry("diagnostics", tr("Copy diagnostics"), lambda: page.run(_copy_diagnostics(page)), "log", "bug report support")
     yield entry("hublog", tr("Log of Tooltray"), context.link(to.TooltrayLog()), "log", "hub logs")
