@@ -332,6 +332,17 @@ async def test_fewer_tools_for_one_client_are_three_clicks(theme: Theme) -> None
         await until(lambda: desk.window.sheet is None)
 
 
+async def test_without_any_profile_the_choice_leads_to_the_tools_at_once(theme: Theme) -> None:
+    fake = engine()
+    fake.profiles, fake.client_modes = [], [replace(kind, profile="") for kind in KINDS]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        page.table.selectRow(place(page, "Claude Code"))
+        QTest.keyClick(page.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+        assert page.table.findChild(QMenu) is None
+        assert "Tools for Claude Code" in words(desk.window.context.sheets.panel)
+
+
 @pytest.mark.parametrize(("profile", "is_said"), [("web", True), ("coding", False)])
 async def test_a_profile_of_some_servers_says_that_later_ones_are_not_in_it(theme: Theme, profile: str, is_said: bool) -> None:
     fake = engine()

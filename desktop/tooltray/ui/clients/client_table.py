@@ -243,9 +243,12 @@ class ClientTable(Table):
             super()._on_activated(index)
 
     def _open_profiles(self, place: int) -> None:
-        """Opens the menu of profiles below a row's cell."""
+        """Opens the menu of profiles below a row's cell; while no profile exists, chooses the only other entry of the menu."""
         row = self.rows[place]
         if not isinstance(row, ClientRow) or row.kind is None:
+            return
+        if not self.profiles and not row.kind.profile:
+            self._choose_profile(row, NEW)
             return
         menu = new_menu(self, self._theme, tr("Profile of {client}", client=row.name))
         group = QActionGroup(menu)
