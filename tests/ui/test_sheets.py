@@ -81,13 +81,14 @@ def grow(panel: QWidget) -> None:
     panel.body.addWidget(line)
 
 
-async def test_buttons_stay_under_the_pointer_while_the_sheet_grows(theme: Theme) -> None:
+@pytest.mark.parametrize("aimed_at", ["Cancel", "Close"])  # on the buttons, and anywhere else in the sheet
+async def test_buttons_stay_where_the_pointer_can_reach_them_while_the_sheet_grows(theme: Theme, aimed_at: str) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.window.resize(1180, 760)
         desk.page.add()
         sheet = opened(desk)
         await until(lambda: sheet.panel.isVisible() and sheet.panel.geometry() == sheet.painted_box)
-        before, button = QRect(sheet.panel.geometry()), control(sheet.panel, "Cancel")
+        before, button = QRect(sheet.panel.geometry()), control(sheet.panel, aimed_at)
         QCursor.setPos(button.mapToGlobal(button.rect().center()))
         grow(sheet.panel)
         await until(lambda: sheet.panel.height() > before.height())

@@ -60,6 +60,7 @@ class Sheet(DialogWindow):
         self._progress = 0.0
         self._painted_box = QRect()
         self._bottom = 0  # of the panel where it was placed last
+        self._pointer = QCursor.pos()  # where it was when the sheet was shown
         self._rise = QPropertyAnimation(self, b"progress", self)
         self._rise.setEndValue(1.0)
         self._rise.setEasingCurve(QEasingCurve.Type.OutCubic)
@@ -122,19 +123,16 @@ class Sheet(DialogWindow):
         wanted = max(panel.sizeHint().height(), panel.minimumSizeHint().height(), panel.minimumHeight())
         sunk, bottom = round(RISE * (1 - self._progress)), self._bottom
         height, top = min(wanted, self.height() - 2 * ABOVE), None
-        if not sunk and self._is_pointer_on_buttons() and ABOVE < bottom <= self.height() - ABOVE:
-            height = min(height, bottom - ABOVE)
-            top = bottom - height
+        pointer = self.mapFromGlobal(QCursor.pos())
+        is_aiming = panel.geometry().contains(pointer) and QCursor.pos() != self._pointer
+        if not sunk and is_aiming and ABOVE < bottom <= self.height() - ABOVE:  # the buttons must not move away from the pointer
+            height = min(height, bottom - ABOVE) if pointer.y() >= panel.geometry().bottom() - px(BUTTONS) else height
+            top = max(ABOVE, bottom - height)
         place = QRect((self.width() - width) // 2, (self.height() - height) // 2 + sunk if top is None else top, width, height)
         if place != panel.geometry() or place != self._painted_box:
             panel.setGeometry(place)
             self._bottom = place.bottom() + 1
             self.update()  # the shadow is painted around where the panel is now; with it all that lies behind
-
-    def _is_pointer_on_buttons(self) -> bool:
-        """Returns whether the pointer is on the buttons of the panel, which must not move under it."""
-        pointer, panel = self.mapFromGlobal(QCursor.pos()), self._panel.geometry()
-        return panel.contains(pointer) and pointer.y() >= panel.bottom() - px(BUTTONS)
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Returns the focus to the sheet from widgets behind the scrim; other windows may have it."""
@@ -152,6 +150,7 @@ class Sheet(DialogWindow):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._pointer = QCursor.pos()
         self.raise_()
         self._place()
         self._take_focus()
