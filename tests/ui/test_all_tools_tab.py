@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu
@@ -181,8 +181,10 @@ async def test_a_switch_works_at_once_can_be_undone_and_goes_back_where_it_is_re
 async def test_many_are_switched_at_once_with_undo_and_those_that_refuse_are_counted(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         tab = await opened(desk)
+        first = tab.table.mapTo(tab, QPoint(0, 0))
         tab.table.selectAll()
         await until(lambda: "4 tools selected" in words(tab))
+        assert tab.table.mapTo(tab, QPoint(0, 0)) == first, "no row moves away from the pointer"
         button(tab, "Switch off").click()
         await until(lambda: "3 tools are off" in toasts(desk))
         await until(lambda: not any(row.tool.is_enabled for row in tab.table.rows))

@@ -107,7 +107,7 @@ async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(
         rows = {row[NAME]: row for row in (cells(page.table, number) for number in range(len(page.table.rows)))}
         assert list(rows)[:4] == ["Claude Code", "Zed", "Codex", "Cursor"]
         assert rows["Claude Code"] == ["Claude Code", "Connected", "3,190 · 1 per server", "Everything", ""]
-        assert rows["Cursor"] == ["Cursor", "Set up", "3,190 · all tools", "coding", "Disconnect"]  # who left is not connected
+        assert rows["Cursor"] == ["Cursor", "Set up", "3,190 · in full", "coding", "Disconnect"]  # who left is not connected
         assert rows["Gemini CLI"] == ["Gemini CLI", "Not set up", "", "", "Connect"]
         assert list(rows)[-1] == "Other clients (2)"
         tip = page.table.model().index(0, CONTEXT).data(Qt.ItemDataRole.ToolTipRole)
@@ -121,7 +121,7 @@ async def test_a_row_says_how_its_client_gets_the_tools_also_where_it_has_what_a
     async with Desk(fake, theme) as desk:
         table = (await opened(desk)).table
         shown = {name: cells(table, place(desk.clients, name))[CONTEXT] for name in ("Claude Code", "Cursor")}
-        assert shown == {"Claude Code": "3,190 · all tools", "Cursor": "3,190 · search"}
+        assert shown == {"Claude Code": "3,190 · in full", "Cursor": "3,190 · search"}
         longest = theme.metrics("body", tabular=True).horizontalAdvance("11,987 · 1 per server")
         assert longest <= px(ClientDelegate.bar_words)
         assert longest <= px(NARROW[CONTEXT] - 2 * PADDING)

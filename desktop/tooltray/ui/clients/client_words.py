@@ -28,7 +28,7 @@ MODES = {
 }
 """What a person can choose for a kind of client: name and explanation; the first leaves it to the servers' settings."""
 GIVEN = {
-    "everything": Phrase("{tokens} · all tools", tokens=""),
+    "everything": Phrase("{tokens} · in full", tokens=""),
     "lazy": Phrase("{tokens} · 1 per server", tokens=""),
     "search": Phrase("{tokens} · search", tokens=""),
 }

@@ -175,7 +175,7 @@ class ToolsTab(Page):
         self._unknown.setContentsMargins(px(24), px(6), px(24), px(6))
         self._unknown.hide()
         content = QWidget()
-        fill(column(content), self._hint, self._make_picked_bar(), (self._stack, 1), self._unknown)
+        fill(column(content), self._hint, (self._stack, 1), self._make_picked_bar(), self._unknown)  # no row moves when it is shown
         self._split = SplitView(content)
         self._split.closed.connect(self.table.setFocus)
         fill(column(self), (NoticesAbove(self._fault, self._split), 1))
@@ -195,7 +195,7 @@ class ToolsTab(Page):
         theme, self._picked_bar = self._theme, QWidget()
         self._picked_words = Label(theme, "", "label")
         fill(
-            row(self._picked_bar, margins=(24, 0, 24, 10)),
+            row(self._picked_bar, margins=(24, 10, 24, 10)),
             self._picked_words,
             1,
             Button(theme, tr("Switch on"), small=True, on_click=partial(self._switch_picked, True)),
