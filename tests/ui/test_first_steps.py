@@ -52,6 +52,7 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         fake.tell(server("time", ServerState.STARTING))
         await until(lambda: desk.page.server_list.cards)
         assert (steps.isVisible(), steps.steps) == (True, FirstSteps())
+        assert control(steps, "Connect…").isEnabled(), "the server may take its time"
         fake.set_state("time", ServerState.RUNNING)
         await until(lambda: steps.steps.server == "time")
         assert "Ask it: What time is it in Tokyo?" in drawn(steps)

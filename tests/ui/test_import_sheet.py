@@ -135,6 +135,20 @@ async def test_after_an_import_the_clients_that_are_not_connected_can_be_connect
         assert [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()] == ["It works here now."]
 
 
+async def test_where_nothing_is_new_what_can_be_removed_from_its_clients_is_ticked(theme: Theme) -> None:
+    fake = engine(replace(NO_PROBLEMS, candidates=(MEMORY,)))
+    fake.client_scan = replace(SCAN, new_servers=0)
+    async with Desk(fake, theme) as desk:
+        desk.window.open_page("clients")
+        await until(lambda: desk.window.context.scans.scan is not None and not len(desk.tasks))
+        control(desk.clients, "Remove them there…").click()
+        panel = desk.window.context.sheets.panel
+        await until(lambda: not len(desk.tasks))
+        assert panel.accessibleName() == "Remove servers from their clients"
+        control(panel, "Remove 1 server from its clients").click()
+        await desk.asked("import_servers", ["6"], {"6": "memory"}, {}, True, [], "", "")
+
+
 async def test_a_client_that_loses_servers_without_being_connected_is_named_before_and_can_be_connected_after(theme: Theme) -> None:
     fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB,)))
     fake.imported, fake.client_edits = [IMPORTED[0]], [EDITS[0]]

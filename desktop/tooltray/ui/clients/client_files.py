@@ -247,7 +247,10 @@ class ClientFiles:
 
     def import_from(self, clients: Sequence[str]) -> None:
         """Opens the sheet that imports servers from these clients, or from all."""
-        panel = ImportSheet(self.context, self.names, self.refresh, self.connect)
+        scan = self.context.scans.scan
+        only_removes = scan is not None and scan.servers and not scan.new_servers and not clients
+        name = tr("Remove servers from their clients") if only_removes else tr("Import servers")
+        panel = ImportSheet(self.context, name, self.names, self.refresh, self.connect)
         if (sheet := self.context.sheets.show(panel)) is not None:
             sheet.hold()
             panel.plan(clients)

@@ -38,15 +38,21 @@ class ImportSheet(SheetView):
     """A sheet for an import.
 
     Args:
+        title: its own.
         names: of clients, by their ids.
         imported: called after an import.
         connect: opens the sheet that connects clients.
     """
 
     def __init__(
-        self, context: PageContext, names: Mapping[str, str], imported: Callable[[], object], connect: Callable[[Sequence[str]], object]
+        self,
+        context: PageContext,
+        title: str,
+        names: Mapping[str, str],
+        imported: Callable[[], object],
+        connect: Callable[[Sequence[str]], object],
     ) -> None:
-        super().__init__(context, tr("Import servers"), WIDTH)
+        super().__init__(context, title, WIDTH)
         self._names, self._imported, self._connect = names, imported, connect
         self._clients: list[str] = []
         self._file = ""
@@ -82,8 +88,9 @@ class ImportSheet(SheetView):
         theme = self._theme
         self.show_problem(None)
         self._plan, self._forms = plan, {}
-        self._chosen.clear()
-        self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen and each.state != "same"}
+        free = [each for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen]
+        self._chosen.clear()  # what can be removed is ticked only where nothing can be imported
+        self._chosen |= {each.id for each in free if each.state != "same"} or {each.id for each in free}
         clear(self._lines)
         self._cancel.setText(tr("Cancel") if self._can_choose else tr("Close"))
         add_problems(theme, self._lines, "warning", [(title(each), sentences(each)) for each in plan.problems])

@@ -200,7 +200,7 @@ class FirstStepsStrip(QWidget, View):
         self.setVisible(self._is_wanted or self._is_empty)
         first, second, third = self._views
         first.show_step(tr("Add a server"), steps.server or tr("With one click, below"), is_done=bool(steps.server))
-        connect = tr("Connect…") if steps.server and not steps.client else ""
+        connect = tr("Connect…") if not (self._is_empty or steps.client) else ""
         second.show_step(
             tr("Connect an AI client"), steps.client or tr("Claude Code, Cursor, …"), is_done=bool(steps.client), button=connect
         )
