@@ -413,15 +413,15 @@ async def test_a_call_opened_shows_the_change_that_the_user_was_shown_and_its_ta
         details = await details_of(desk, 1)
         change = details.findChild(DiffView)
         assert isinstance(change, DiffView)
-        assert (change.toPlainText(), change.accessibleName()) == ("- old\n+ new", "The change that you were shown")
+        assert (change.toPlainText(), change.accessibleName()) == ("- old\n+ new", "What you were shown")
         assert path in words(details)
         written(desk).details[2] = replace(shown, arguments="", result="", diff=(), entry=bare)
         details = await details_of(desk, 2)
-        assert "Not recorded, nor is the change that you were shown." in words(details)
+        assert "Not recorded, nor is what you were shown any more." in words(details)
         assert control(details, "Record for 1 hour")
         written(desk).details[3] = replace(shown, arguments="", result="", entry=replace(bare, id=3))
         details = await details_of(desk, 3)
-        assert "Not recorded, but for the change that you were shown" in words(details)
+        assert "Not recorded, but for what you were shown" in words(details)
         for number, kept in ((4, "{}"), (5, "")):  # of a try, before which nothing was shown
             tried = replace(shown, arguments=kept, result=kept, allowed_by="try", entry=replace(bare, id=number))
             written(desk).details[number] = tried

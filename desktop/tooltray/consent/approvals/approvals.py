@@ -34,7 +34,7 @@ from tooltray.consent.approvals.pending_approvals import (
     PendingCall,
     refused,
 )
-from tooltray.consent.approvals.question_snapshots import QuestionSnapshots, form_answer, form_params
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots, form_answer, form_params, shown_lines
 from tooltray.consent.approvals.standing_grants import StandingGrants, allows, is_lasting
 from tooltray.consent.confirmations import NO, YES
 from tooltray.consent.questions import EXPIRED, WITHDRAWN
@@ -227,7 +227,7 @@ class Approvals:
         if not self._pending.has_room(call.route.server):
             return TOO_MANY, call
         question = self._pending.ask(call, before)
-        call.timings.diff = question.view.diff
+        call.timings.diff = shown_lines(question.view)
         current_asker().on_asked(LONGEST_WAIT_S)
         asking = self._spawn(self._ask(question, asked), name=f"approval {call.route.server}") if asked else None
         try:
@@ -316,7 +316,7 @@ class Approvals:
         if (found := self._pending.find(id)) is None:
             return ()
         lines = await self._snapshots.disk_diff(found.subject)
-        found.subject.timings.diff = lines or found.view.diff
+        found.subject.timings.diff = lines or shown_lines(found.view)
         return lines
 
     async def answer(self, id: str, answer: str, arguments: JsonMapping | None = None) -> None:
@@ -343,7 +343,7 @@ class Approvals:
         call, view = await self._edited(question, None if answer == REFUSE else arguments)
         _check_answer(question, view, answer)
         if call is not question.subject:
-            call.timings.diff = view.diff
+            call.timings.diff = shown_lines(view)
         is_waiting = question.kind is CALL
         if not is_waiting and answer != REFUSE and (id := self._pending.refresh(question)) != question.id:
             hint = f"Review it again: tooltray approve {id}" if id else "It runs without asking now: call again."

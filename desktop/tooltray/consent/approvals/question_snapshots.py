@@ -221,6 +221,11 @@ def read_arguments(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:
         return raw.decode("utf-8", "replace"), None, ()
 
 
+def shown_lines(question: ApprovalSnapshot) -> tuple[str, ...]:
+    """Returns what a question shows of its call: the change, or without one the arguments, as unchanged lines; empty without any."""
+    return question.diff or (() if question.arguments == "{}" else tuple(f" {line}" for line in question.arguments.splitlines()))
+
+
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_ARGUMENTS else text[:LONGEST_ARGUMENTS] + "…"
 

@@ -80,11 +80,12 @@ class EntryMaker:
         arguments, is_cut = masked_json(arguments_of(event.params), self._mask)
         result, is_result_cut = masked_json(event.reply, self._mask)
         is_left_out = bool(event.argument_bytes and not event.params)
-        diff, is_diff_cut = self._change(event)
+        is_change = any(line[:1] in ("+", "-") for line in event.timings.diff) if event.timings else False  # else it is the arguments
+        diff, is_diff_cut = self._change(event) if is_change else ("", False)
         return Contents(arguments, result, is_cut or is_result_cut or is_left_out or is_diff_cut, diff)
 
     def _change(self, event: JournalEvent) -> tuple[str, bool]:
-        """Returns the lines of the change that the user was shown, masked, and whether some are left out."""
+        """Returns the lines that the user was shown of a call, masked, and whether some are left out."""
         if not (event.timings and event.timings.diff):
             return "", False
         lines = "\n".join(event.timings.diff)

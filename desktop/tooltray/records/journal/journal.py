@@ -42,7 +42,7 @@ PRUNE_PAUSE_S = 0.02  # between two slices of entries that are removed
 SLICE = 16  # entries made in one go, about 0.5 ms; the loop must not wait longer for Python's lock
 PAUSE_S = 0.0002  # between two slices, so that the loop really gets the lock
 CLOSE_TIMEOUT_S = 3.0
-MOST_CHANGES = 20  # in memory; 5 MB at most (LARGEST_BYTES), as a rule a few kB
+MOST_CHANGES = 40  # in memory; 10 MB at most (LARGEST_BYTES), as a rule a few kB
 CANNOT_WRITE = Phrase("The journal cannot be written")
 NEWER = Phrase("it is of a newer version of Tooltray, and stays as it is")
 
@@ -111,21 +111,23 @@ class Journal:
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="tooltray-journal", daemon=True)
         self._file: JournalFile | None = None
-        self._changes: dict[int, str] = {}  # that the user was shown, by the id of the entry; of the last MOST_CHANGES calls
+        self._changes: dict[
+            int, str
+        ] = {}  # or else arguments that the user was shown, by the id of the entry; of the last MOST_CHANGES calls
         self._overflowed = self._refused = self._told = 0  # lost entries: counted by the loop, by the thread; and reported in the journal
         self._damage: Problem | None = None
         self._refusal: Problem | None = None
         self._loop: asyncio.AbstractEventLoop
 
     def shown_change(self, id: int) -> tuple[str, ...]:
-        """Returns the lines of the change that the user was shown for a call that is not recorded; empty where there was none, or if it
-        was too long ago.
+        """Returns the lines that the user was shown of a call that is not recorded; empty where there were none, or if it was too long
+        ago.
         """
         change = self._changes.get(id)
         return tuple(change.split("\n")) if change else ()
 
     def forget_changes(self) -> None:
-        """Drops the changes that users were shown."""
+        """Drops what users were shown of calls."""
         self._changes.clear()
 
     @property

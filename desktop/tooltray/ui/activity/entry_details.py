@@ -149,7 +149,7 @@ class EntryDetails(DetailsPane):
     def _add_contents(self) -> None:
         details = self.shown
         if details.diff:
-            name = tr("The change that you were shown") if was_shown(details) else tr("The change to the file")
+            name = tr("What you were shown") if was_shown(details) else tr("The change to the file")
             self.add_section(name, DiffView(self._theme, details.diff, name, width=px(CHANGE_WIDTH)))
         if not (details.arguments or details.result):
             self.add_section(tr("Arguments and result"), KeepContents(self._context, details, self._recorded_until))
@@ -275,8 +275,8 @@ def _missing(details: ActivityDetails, *, is_on: bool) -> str:
         return tr("Not recorded. This call was made before recording began.")
     if details.diff:
         if was_shown(details):
-            return tr("Not recorded, but for the change that you were shown, which is kept until Tooltray ends.")
+            return tr("Not recorded, but for what you were shown, which is kept until Tooltray ends.")
         return tr("Not recorded, but for the change to the file, which is kept until Tooltray ends.")
     if was_shown(details):
-        return tr("Not recorded, nor is the change that you were shown. Tooltray saves only one line for each call.")
+        return tr("Not recorded, nor is what you were shown any more. Tooltray saves only one line for each call.")
     return tr("Not recorded. Tooltray saves only one line for each call.")

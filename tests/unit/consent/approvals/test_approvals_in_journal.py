@@ -75,6 +75,16 @@ async def test_a_call_has_the_change_that_the_user_saw_last(here: Desk, tmp_path
     assert shown == [("+new",), ("-old", "+new"), ("+other",), ()]
 
 
+async def test_a_call_without_a_change_has_the_arguments_that_the_user_saw(here: Desk) -> None:
+    found = listening(here)
+    call = here.calling(arguments={"names": ["a"]})
+    await here.parts.presenter.answer_approval((await here.asked()).id, "once", {"names": ["b"]})
+    await call
+    (shown,) = [event.timings.diff for event in found if event.kind == CALL and event.timings]
+    assert "".join(shown).replace(" ", "") == '{"names":["b"]}'
+    assert all(line.startswith(" ") for line in shown)
+
+
 async def test_a_write_that_a_rule_lets_through_has_what_it_overwrote(here: Desk, tmp_path: Path) -> None:
     found, presenter = listening(here), here.parts.presenter
     (tmp_path / "a.md").write_text("old\n")

@@ -140,6 +140,9 @@ def test_the_change_that_the_user_was_shown_is_kept_with_the_contents_masked_and
     assert (made(event).contents, made(event).change) == (None, "-key ***\n+key b")
     assert made(event, contents=True).contents == Contents("{}", "{}", False, "-key ***\n+key b")
     assert made(event, contents=True).change == ""
+    timings.diff = (' {"a": 1}',)  # the arguments, which are recorded by themselves
+    assert made(event).change == ' {"a": 1}'
+    assert made(event, contents=True).contents == Contents("{}", "{}", False)
     timings.diff = ("+" + "x" * LARGEST_BYTES,)
     kept = made(event, contents=True).contents
     assert kept
