@@ -211,8 +211,8 @@ async def test_a_button_answers_and_the_window_goes(ask: Callable[..., Asked], p
         (2, "hour", "Allow edit_file for an hour"),
         (3, "day", "Allow edit_file for a day"),
         (4, "lock", "Allow edit_file until the screen locks"),
-        (5, "always", "Always allow edit_file of files"),
-        (6, "reads", "Always allow everything of files that reads"),
+        (5, "always", "Always allow edit_file for <b>Cursor</b>"),
+        (6, "reads", "Always allow everything of files that reads, for <b>Cursor</b>"),
     ],
 )
 async def test_what_lasts_is_chosen_from_a_menu_in_words(ask: Callable[..., Asked], place: int, answer: str, text: str) -> None:

@@ -290,7 +290,7 @@ async def test_what_is_refused_stays_with_what_was_typed(theme: Theme) -> None:
         panel = await sheet(desk)
         field(panel, "GitHub token").setText("x")
         await until(
-            lambda: control(panel, "Add server").isEnabled() and "available" in [c.accessibleName() for c in panel.findChildren(Chip)]
+            lambda: control(panel, "Add server").isEnabled() and "name is free" in [c.accessibleName() for c in panel.findChildren(Chip)]
         )
         control(panel, "Add server").click()
         await until(lambda: "The keyring is locked" in words(panel))

@@ -406,7 +406,7 @@ class ServerReview(Surface):
 
     def _draw_chip(self) -> None:
         self._chip.setVisible(self._has_name and (self._is_named or self.candidate is not None))
-        self._chip.set_word(self.complaint or tr("available"), "error" if self.complaint else "success")
+        self._chip.set_word(self.complaint or tr("name is free"), "error" if self.complaint else "success")
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

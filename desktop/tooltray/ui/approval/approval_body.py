@@ -120,16 +120,16 @@ LASTING = ("like", "session", "hour", "day", "lock", "always", "reads")
 
 def lasting_choice(choice: str, request: ApprovalSnapshot) -> str:
     """Returns the words of one of LASTING."""
-    tool, server = request.tool, request.server
+    tool, server, client = request.tool, request.server, shown_client(request.client) or tr("An AI client")
     words = {
         "like": tr("Allow {tool} for {count} seconds, whatever it is called with", tool=tool, count=request.like_for_s),
         "session": tr("Allow {tool} for this session", tool=tool),
         "hour": tr("Allow {tool} for an hour", tool=tool),
         "day": tr("Allow {tool} for a day", tool=tool),
         "lock": tr("Allow {tool} until the screen locks", tool=tool),
-        "reads": tr("Always allow everything of {server} that reads", server=server),
+        "reads": tr("Always allow everything of {server} that reads, for {client}", server=server, client=client),
     }
-    return words.get(choice) or tr("Always allow {tool} of {server}", tool=tool, server=server)
+    return words.get(choice) or tr("Always allow {tool} for {client}", tool=tool, client=client)
 
 
 def minutes(seconds: float) -> str:
