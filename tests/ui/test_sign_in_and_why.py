@@ -283,6 +283,13 @@ async def test_a_diagnosis_that_fails_says_so_and_looks_no_longer(theme: Theme) 
         assert "The hub is busy" in words(await why(desk))
 
 
+@pytest.mark.parametrize(("remedy", "variant"), [(Remedy("start", "try again", "", True), "primary"), (FULL_PATH, "secondary")])
+async def test_where_only_another_entry_helps_edit_stands_out(theme: Theme, remedy: Remedy, variant: str) -> None:
+    async with Desk(FakePresenter([server("a", ServerState.ERROR)]), theme) as desk:
+        found = Diagnosis("a", False, "stdio", "error", problem=Problem("The folder does not exist"), remedies=(remedy,))
+        assert control(await why(desk, found), "Edit").property("variant") == variant
+
+
 async def test_remedies_for_a_person_s_own_hands_can_be_copied_and_advice_has_no_button(theme: Theme) -> None:
     async with Desk(FakePresenter([FAILED]), theme) as desk:
         remedies = (Remedy("install_runtime", "install uv", "pipx install uv"), Remedy("advice", "look whether it still exists"))

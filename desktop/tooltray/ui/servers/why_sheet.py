@@ -46,9 +46,9 @@ class WhySheet(SheetView):
         fill(self.body, self._done, self._found)
         self._found.addWidget(Label(theme, tr("Looking into it…"), "body", "muted"))
         log = Button(theme, tr("Show log"), icon="log", on_click=self._on_log)
-        edit = Button(theme, tr("Edit"), icon="edit", on_click=self._on_edit)
-        edit.setAccessibleName(tr("Edit {name}", name=client.name))
-        fill(self.buttons, log, edit, 1)
+        self._edit = Button(theme, tr("Edit"), icon="edit", on_click=self._on_edit)
+        self._edit.setAccessibleName(tr("Edit {name}", name=client.name))
+        fill(self.buttons, log, self._edit, 1)
         self._close = self.add_button(tr("Close"), self.leave)
         self.set_first_focus(self._close)
         self.reading(self._read)()
@@ -69,6 +69,8 @@ class WhySheet(SheetView):
             self._found.addWidget(Banner(self._theme, "error", title(found.problem), sentences(found.problem)))
         elif found.is_ok:
             self._found.addWidget(Banner(self._theme, "info", tr("Nothing is wrong with it now"), ""))
+        only_edited = found.problem is not None and all(remedy.kind == "start" for remedy in found.remedies)  # a new start fails as this one
+        self._edit.set_variant("primary" if only_edited else "secondary")
         if found.remark:  # such as secrets that it usually needs and does not get
             self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))
         if found.remedies:
