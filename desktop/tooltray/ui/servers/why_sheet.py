@@ -69,7 +69,9 @@ class WhySheet(SheetView):
             self._found.addWidget(Banner(self._theme, "error", title(found.problem), sentences(found.problem)))
         elif found.is_ok:
             self._found.addWidget(Banner(self._theme, "info", tr("Nothing is wrong with it now"), ""))
-        only_edited = found.problem is not None and all(remedy.kind == "start" for remedy in found.remedies)  # a new start fails as this one
+        only_edited = found.problem is not None and all(
+            remedy.kind == "start" for remedy in found.remedies
+        )  # a new start fails as this one
         self._edit.set_variant("primary" if only_edited else "secondary")
         if found.remark:  # such as secrets that it usually needs and does not get
             self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))

@@ -47,7 +47,7 @@ from tooltray.ui.zoom import px
 
 T = TypeVar("T")
 ROOMS = {7: 1060, 6: 928, 3: 832, 5: 748, 4: 664, 2: 484}
-"""The width in px below which a column is left to the details, by its place: who used it, when, its tokens, Change…, its approval, its server."""
+"""The width in px below which a column is left to the details, by its place: user, time, tokens, Change…, approval, server."""
 NAME = 1  # column
 DRAWN_AFTER_MS = 30  # several lists arrive together, and are drawn once
 USE_READ_AFTER_MS = 2_000  # after a call; a busy hub has hundreds in that time, and the page shows when a tool was used last
