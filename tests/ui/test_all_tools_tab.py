@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory
@@ -20,11 +19,11 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import GrantsChanged, ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
-from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.foundation.snapshots.servers import AccessSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
 from tooltray.ui.approval.tool_approval import ToolSheet
-from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenTool, Servers, ToolsOf
+from tooltray.ui.kit.destinations import CallsWhere, Destination, NewProfile, OpenTool, Servers, ToolsOf
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
@@ -32,7 +31,6 @@ from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tools_tab import ToolsTab
 from tooltray.ui.tools.try_sheet import TrySheet
 from tooltray.ui.widgets.chip import Chip
-from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.row_model import Heading
 from tooltray.ui.widgets.toast import Toast
@@ -195,57 +193,20 @@ async def test_many_are_switched_at_once_with_undo_and_those_that_refuse_are_cou
         await until(lambda: "3 of 3 tools could not be switched" in words(desk.all_tools))
 
 
-async def test_a_profile_is_made_of_the_tools_that_are_used(theme: Theme) -> None:
+async def test_a_profile_is_made_of_the_tools_that_are_used_or_selected(theme: Theme) -> None:
     many = [tool(f"t{number}", "files") for number in range(30)]
     async with Desk(engine(tools=many, uses=[replace(USE, tool="t3"), replace(USE, tool="t5")]), theme) as desk:
         tab = await opened(desk)
+        gone: list[NewProfile] = []
         await until(lambda: "2 of 30 tools were used in 30 days" in words(tab))
+        desk.window.context.go = gone.append
         button(tab, "Make a profile of them…").click()
-        panel = desk.window.sheet.panel  # type: ignore[union-attr]
-        name = panel.findChild(QLineEdit)
-        assert "t3, t5" in words(panel)
-        assert nameless(desk.window) == []
-        name.selectAll()
-        QTest.keyClicks(name, "daily")
-        QTest.keyClick(name, Qt.Key.Key_Return)
-        await desk.asked("set_profile", "daily", {"servers": ["files"], "tools": {"files": ["t3", "t5"]}})
-        await until(lambda: any(text.startswith("The profile daily is made") for text in toasts(desk)))
+        assert gone == [NewProfile(ProfileSnapshot("used", ("files",), {"files": ("t3", "t5")}))]
         assert "were used in 30 days" not in words(tab)
-        tab._profile_of_used()
-        again = desk.window.sheet.panel  # type: ignore[union-attr]
-        again.findChild(QLineEdit).setText("daily")
-        button(again, "Make the profile").click()
-        await until(lambda: "There is a profile daily already" in words(again))
-        desk.window.sheet.dismiss()  # type: ignore[union-attr]
-        button(desk.window, "Undo").click()
-        await desk.asked("remove_profile", "daily")
-
-
-async def test_a_profile_of_used_tools_is_given_to_a_client_and_undone_with_it(theme: Theme) -> None:
-    many = [tool(f"t{number}", "files") for number in range(30)]
-    fake = engine(tools=many, uses=[replace(USE, tool="t3")])
-    zed = ClientModeSnapshot("zed", "Zed", "", "everything", "", "old", is_seen=True)
-    fake.client_modes = [zed, replace(zed, client="unseen", is_seen=False)]
-    async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
-        await until(lambda: "of 30 tools" in words(tab))
-        tab._profile_of_used()
-        panel = desk.window.sheet.panel  # type: ignore[union-attr]
-        await desk.asked("get_client_modes")
-        await until(lambda: not len(desk.tasks))
-        give = panel.findChild(Choice)
-        give.click()
-        menu = give.findChild(QMenu)
-        assert [action.text() for action in menu.actions()] == ["No client yet", "Zed"]
-        menu.actions()[1].trigger()
-        menu.close()
-        assert "Instead of old" in words(panel)
-        button(panel, "Make the profile").click()
-        await desk.asked("set_client_profile", "zed", "used")
-        await until(lambda: desk.window.sheet is None)
-        button(desk.window, "Undo").click()
-        await desk.asked("set_client_profile", "zed", "old")
-        await desk.asked("remove_profile", "used")
+        tab.table.selectAll()
+        await until(lambda: "30 tools selected" in words(tab))
+        button(tab, "Make a profile…").click()
+        assert len(gone[1].content.tools["files"]) == 30
 
 
 async def test_filters_that_find_nothing_are_hidden_and_the_others_go_below_where_there_is_no_room(theme: Theme) -> None:

@@ -14,7 +14,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
-from tooltray.ui.kit.destinations import Profiles
+from tooltray.ui.kit.destinations import NewProfile, Profiles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
@@ -115,6 +115,25 @@ async def test_a_profile_is_given_to_one_more_client_when_it_is_saved(theme: The
         assert not [call for call in fake.calls if call[0] == "set_client_profile"]
         control(panel, "Save").click()
         await desk.asked("set_client_profile", "zed", "coding")
+
+
+async def test_a_new_profile_of_some_tools_is_given_to_a_client_and_undone_with_it(theme: Theme) -> None:
+    fake = engine(CODING)
+    fake.client_modes = [CURSOR]
+    async with Desk(fake, theme) as desk:
+        desk.window.go(NewProfile(ProfileSnapshot("used", ("files",), {"files": ("write",)})))
+        await until(lambda: isinstance(desk.window.context.sheets.panel, ProfileSheet) and not len(desk.tasks))
+        panel = desk.window.context.sheets.panel
+        assert count(panel, "files") == "1 of 2"
+        panel._on_give(CURSOR.client)
+        await until(lambda: "For Cursor, instead of coding" in words(panel))
+        control(panel, "Save").click()
+        await desk.asked("set_profile", "used", {"servers": ["files"], "tools": {"files": ["write"]}})
+        await desk.asked("set_client_profile", CURSOR.client, "used")
+        await until(lambda: desk.window.sheet is None and not len(desk.tasks))
+        control(desk.window, "Undo").click()
+        await desk.asked("remove_profile", "used")
+        assert fake.calls.index(("set_client_profile", CURSOR.client, "coding")) < fake.calls.index(("remove_profile", "used"))
 
 
 async def test_a_client_that_was_chosen_says_which_profile_it_loses_and_can_be_taken_off_again(theme: Theme) -> None:

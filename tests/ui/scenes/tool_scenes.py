@@ -222,6 +222,7 @@ async def tools_5000(theme: Theme) -> Shot:
 async def profile_of_used(theme: Theme) -> Shot:
     desk = await opened(theme)
     desk.all_tools.tools._profile_of_used()
+    await until(lambda: desk.window.sheet is not None)
     return Shot(desk)
 
 

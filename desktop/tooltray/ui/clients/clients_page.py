@@ -20,7 +20,7 @@ from tooltray.ui.clients.client_table import ANYONE, NEW, ClientRow, ClientTable
 from tooltray.ui.clients.client_words import to_connect
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import ConnectClients, Destination, ImportServers, OpenClient, Profiles
+from tooltray.ui.kit.destinations import ConnectClients, Destination, ImportServers, NewProfile, OpenClient, Profiles
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.scan_words import has_removable, here, scan_text, scan_title
@@ -151,6 +151,8 @@ class ClientsPage(Page):
             self.context.scans.look()
         elif isinstance(destination, Profiles) and self.is_usable:
             self._open_profiles()
+        elif isinstance(destination, NewProfile) and self.is_usable:
+            self.run(self._open_new(destination.content))
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
@@ -308,6 +310,10 @@ class ClientsPage(Page):
             sheet.run(sheet.read())
         else:
             self._open_sheet(sheet)
+
+    async def _open_new(self, content: ProfileSnapshot) -> None:
+        await self.read()  # the clients that can get it
+        self.open_profile(content, is_copy=True)
 
     def _open_profiles(self) -> None:
         self._open_sheet(ProfilesSheet(self))

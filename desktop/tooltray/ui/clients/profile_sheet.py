@@ -211,7 +211,14 @@ class ProfileSheet(SheetView):
             self.show_problem(None)
             self._set_busy(True)
             name, content = self._name_now, self._choice.settings(self._description.text().strip())
-            self.run(self._saved(name, content), then=self._page.read, toast=tr("The profile {name} is saved", name=name))
+            undo = partial(self._undone, name) if self._profile is None else None
+            self.run(self._saved(name, content), then=self._page.read, toast=tr("The profile {name} is saved", name=name), undo=undo)
+
+    async def _undone(self, name: str) -> None:
+        """Removes a new profile, and gives back to its clients what they had."""
+        for client in self._gets_it:
+            await self.hub.views.set_client_profile(client, self._before[client])
+        await self.hub.views.remove_profile(name)
 
     async def _saved(self, name: str, content: dict[str, object]) -> None:
         """Saves the profile under its name, which may be another one than before, and gives it to the chosen clients."""

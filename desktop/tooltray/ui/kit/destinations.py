@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
 
 PageName = Literal["servers", "activity", "clients", "settings"]
 
@@ -128,6 +129,12 @@ class ConnectClients(InClients, frozen=True):
 
 class Profiles(InClients, frozen=True):
     """The sheet of profiles."""
+
+
+class NewProfile(InClients, frozen=True):
+    """The sheet of a new profile with the tools of another one, which need not exist."""
+
+    content: ProfileSnapshot
 
 
 class ImportServers(InClients, frozen=True):

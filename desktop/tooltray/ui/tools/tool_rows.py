@@ -8,6 +8,7 @@ import msgspec
 
 from tooltray.foundation.snapshots.activity import ToolUse
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.approval_body import granted_to
 from tooltray.ui.approval.permission_words import ToolRow as Approval
@@ -191,9 +192,9 @@ def used_share(rows: Sequence[ToolRow]) -> tuple[int, int] | None:
     return (used, len(offered)) if used and len(offered) >= MANY_TOOLS and used / len(offered) < FEW_USED else None
 
 
-def profile_of(rows: Iterable[ToolRow]) -> dict[str, object]:
-    """Returns a profile with only these tools, in the form of the settings."""
+def profile_of(rows: Iterable[ToolRow], name: str) -> ProfileSnapshot:
+    """Returns a profile with only these tools."""
     tools: dict[str, list[str]] = {}
     for row in rows:
         tools.setdefault(row.tool.server, []).append(row.tool.original_name)
-    return {"servers": list(tools), "tools": tools}
+    return ProfileSnapshot(name, tuple(tools), {server: tuple(names) for server, names in tools.items()})

@@ -1,7 +1,6 @@
-"""The list of every tool of every server in one table, with what it costs, who uses it, and a switch; and the sheet that makes a profile of
-some of them. Draws frozen snapshots."""
+"""The list of every tool of every server in one table, with what it costs, who uses it, and a switch. Draws frozen snapshots."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -19,12 +18,11 @@ from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.permission_words import ToolRow as Approval
 from tooltray.ui.approval.permission_words import read_tools
 from tooltray.ui.approval.tool_approval import ToolApproval
-from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.background import timer
-from tooltray.ui.kit.destinations import AddServer
+from tooltray.ui.kit.destinations import AddServer, NewProfile
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import server_name
 from tooltray.ui.tools import tool_rows as said
 from tooltray.ui.tools.tool_details import ToolDetails
@@ -36,10 +34,8 @@ from tooltray.ui.widgets.cell_delegate import TWO_LINES_HEIGHT
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.row_model import Column, Heading, Kind
-from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.widgets.table import Table
@@ -200,7 +196,7 @@ class ToolsTab(Page):
             1,
             Button(theme, tr("Switch on"), small=True, on_click=partial(self._switch_picked, True)),
             Button(theme, tr("Switch off"), small=True, on_click=partial(self._switch_picked, False)),
-            Button(theme, tr("Make a profile…"), small=True, on_click=lambda: self._ask_for_profile(self.table.picked)),
+            Button(theme, tr("Make a profile…"), small=True, on_click=lambda: self._make_profile(self.table.picked, tr("my tools"))),
         )
         self._picked_bar.hide()
         return self._picked_bar
@@ -407,87 +403,10 @@ class ToolsTab(Page):
         self._draw_hint()
 
     def _profile_of_used(self) -> None:
-        self._ask_for_profile([row for row in self._rows if row.use is not None and row.tool.is_enabled])
+        self._on_hint_closed()
+        used = [row for row in self._rows if row.use is not None and row.tool.is_enabled]
+        self._make_profile(used, tr("used"))
 
-    def _ask_for_profile(self, rows: Sequence[ToolRow]) -> None:
-        sheet = ProfileSheet(self.context, rows, self._on_hint_closed)
-        if self.context.sheets.show(sheet) is not None:
-            sheet.run(sheet.read())
-
-
-SHEET_WIDTH = 460
-LONGEST_NAME = 40  # characters; the engine says more exactly what a name may be
-MOST_TOOLS = 12  # tools named on the sheet
-
-
-class ProfileSheet(SheetView):
-    """A sheet that names a new profile, and makes it.
-
-    Args:
-        made: called after the profile is made.
-    """
-
-    def __init__(self, context: PageContext, rows: Sequence[ToolRow], made: Callable[[], object]) -> None:
-        super().__init__(context, tr("New profile"), SHEET_WIDTH)
-        theme, self._profile, self._made = context.theme, profile_of(rows), made
-        self._before: dict[str, str] = {}  # the profiles that clients have
-        words = Label(theme, many(len(rows), "It has 1 tool:", "It has {count} tools:"), "body", "secondary", wrap=True)
-        shown = ", ".join(row.name for row in rows[:MOST_TOOLS]) + (" …" if len(rows) > MOST_TOOLS else "")
-        names = Label(theme, shown, "caption", "muted", wrap=True)
-        self._name = text_line(theme, tr("Name of the profile"))
-        self._name.setText(tr("used"))
-        self._name.setMaxLength(LONGEST_NAME)
-        self._name.textChanged.connect(self._draw)
-        self._name.returnPressed.connect(self._on_save)
-        self._name.selectAll()
-        self._client = Choice(theme, [("", tr("No client yet"))], name=tr("Give these tools to"))
-        self._client.chosen_changed.connect(self._draw)
-        self._instead = Label(theme, "", "caption", "warning", wrap=True)
-        self._instead.hide()
-        head, give = Label(theme, tr("Name"), "label"), Label(theme, tr("Give these tools to"), "label")
-        fill(self.body, words, names, head, self._name, give, self._client, self._instead)
-        self.add_button(tr("Cancel"), self.leave)
-        self._save = self.add_button(tr("Make the profile"), self._on_save, "primary")
-        self.set_first_focus(self._name)
-        add_accept_keys(self, self._on_save)
-
-    async def read(self) -> None:
-        """Reads which clients can get it: those that have connected."""
-        kinds = [kind for kind in await self.hub.views.get_client_modes() if kind.is_seen and kind.client]
-        self._before = {kind.client: kind.profile for kind in kinds}
-        self._client.set_options([("", tr("No client yet")), *((kind.client, kind.title or kind.client) for kind in kinds)])
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows why no profile was made; the name stays."""
-        super().show_problem(problem)
-        self._draw()
-
-    def _draw(self) -> None:
-        self._save.setEnabled(bool(self._name.text().strip()))
-        before = self._before.get(self._client.chosen, "")
-        self._instead.setText(tr("Instead of {profile}", profile=before) if before else "")
-        self._instead.setVisible(bool(before))
-
-    def _on_save(self) -> None:
-        if self._save.isEnabled():
-            self._save.setEnabled(False)
-            name = self._name.text().strip()
-            client = self._client.chosen
-            before = self._before.get(client, "")
-            self.run(
-                self._make(name, client), toast=tr("The profile {name} is made", name=name), undo=partial(self._undo, name, client, before)
-            )
-
-    async def _make(self, name: str, client: str) -> None:
-        if any(each.name == name for each in await self.hub.views.get_profiles()):
-            raise TooltrayError(tr("There is a profile {name} already", name=name), "", tr("Choose another name."))
-        await self.hub.views.set_profile(name, self._profile)
-        if client:
-            await self.hub.views.set_client_profile(client, name)
-        self._made()
-        self.close_requested.emit()
-
-    async def _undo(self, name: str, client: str, before: str) -> None:
-        if client:
-            await self.hub.views.set_client_profile(client, before)
-        await self.hub.views.remove_profile(name)
+    def _make_profile(self, rows: Sequence[ToolRow], name: str) -> None:
+        """Opens the sheet of a new profile with these tools; `name`: its suggested name."""
+        self.context.go(NewProfile(profile_of(rows, name)))
