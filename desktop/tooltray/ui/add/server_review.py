@@ -410,8 +410,9 @@ class ServerReview(Surface):
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Returns a name that is free here."""
-    return next(free for free in chain((name,), (f"{name}-{number}" for number in count(2))) if free not in taken)
+    """Returns a name that is free here: the one that is wanted, or it with the first number that no server uses."""
+    stem = name[: LONGEST_NAME - 4]
+    return next(free for free in chain((name,), (f"{stem}-{number}" for number in count(2))) if free not in taken)
 
 
 def _field(theme: Theme, name: str, text: str) -> QLineEdit:

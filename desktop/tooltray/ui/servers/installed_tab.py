@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -54,12 +54,11 @@ class InstalledTab(Page):
         self._projects: Sequence[str] = ()  # whose own files are in use
         self._install = ""  # a link that adds a server, opened before there was a hub
         self._asked = self._asked_tab = ""  # the server of an address that was opened before servers were known
-        self._is_loaded = False
         self._are_costs_old = True
         self.notices = context.notices
-        self.verbs = ServerVerbs(context, self, self)
-        self.many = ManyServers(context, self, self.verbs, self.show_server_problem)
-        self.secrets = ClosedSecrets(context, self, restart=self.verbs.restart)
+        self.verbs = ServerVerbs(self)
+        self.many = ManyServers(self, self.verbs)
+        self.secrets = ClosedSecrets(context, self)
         self._read_listings = self.reading(self._read_listings_now)
         self._read_costs = self.reading(self._read_costs_now)
         self._add = Button(theme, tr("Add server"), "primary", "plus", on_click=lambda: self.add())
@@ -94,7 +93,7 @@ class InstalledTab(Page):
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
-        wishes.costs_requested.connect(self._on_costs_requested)
+        wishes.costs_requested.connect(self._read_costs)
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self.add)
@@ -110,7 +109,7 @@ class InstalledTab(Page):
     def set_phase(self, phase: HubPhase) -> None:
         """Shows that the hub is starting while no servers are known; otherwise the page is blank until then."""
         super().set_phase(phase)
-        if not self._is_loaded:
+        if not self._servers.servers:
             is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
             self._stack.setCurrentWidget(self._loading if is_loading else self._blank)
 
@@ -126,14 +125,12 @@ class InstalledTab(Page):
             self.show_install(self._install)
 
     def _on_hub_changed(self) -> None:
+        """Shows on the whole page whether every call is refused, and counts what needs the user."""
         snapshot = self.context.hub.snapshot
-        self.set_paused(self.is_usable and snapshot is not None and snapshot.is_paused)
-        self.need_person.emit(sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
-
-    def set_paused(self, is_paused: bool) -> None:
-        """Shows on the whole page that every call is refused."""
+        is_paused = self.is_usable and snapshot is not None and snapshot.is_paused
         self.server_list.set_paused(is_paused)
         self._filter.set_paused(is_paused)
+        self.need_person.emit(sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
 
     def show_server_problem(self, name: str, problem: Problem | None) -> None:
         """Shows at a server why an action failed, or without a name above the pages; None hides it."""
@@ -155,7 +152,7 @@ class InstalledTab(Page):
         """Shows what the definitions of tools cost: on each server, and together."""
         self._costs = {cost.server: cost for cost in costs.servers}
         self._filter.tokens.show_costs(costs, self._servers.servers)
-        self.server_list.set_costs(self._costs)
+        self.server_list.table.set_costs(self._costs)
         if (details := self.details) is not None:
             details.set_cost(self.cost_of(details.server.name))
         if isinstance(sheet := self.context.sheets.panel, OptionsSheet):
@@ -179,9 +176,6 @@ class InstalledTab(Page):
         """Reads which listing each client gets; what tools cost is as before."""
         if self.isVisible() and not self._are_costs_old:
             self._read_listings()
-
-    def _on_costs_requested(self) -> None:
-        self._read_costs()
 
     def show_server(self, name: str, tab: str = "") -> None:
         """Opens a server as soon as it exists; if the filter hides the server, all servers are shown.
@@ -222,10 +216,9 @@ class InstalledTab(Page):
     def _show_log(self, name: str, at: float) -> None:
         """Opens a server's log; `at`: the time of the wanted lines, in unix seconds, 0: the newest lines."""
         from tooltray.ui.logs.log_view import LogView
-        from tooltray.ui.server_pane.server_details import LOG
 
-        self.show_server(name, LOG)
-        view = self.details.view(LOG) if self.details is not None else None
+        self.show_server(name, "log")
+        view = self.details.view("log") if self.details is not None else None
         if at and isinstance(view, LogView):
             view.show_time(at)
 
@@ -236,13 +229,9 @@ class InstalledTab(Page):
         if self._are_costs_old:
             self._ask_costs()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._filter.set_width(self.width())
-
     def _ask_costs(self) -> None:
         """Requests what tools cost now; a hidden page does so when it is shown."""
-        self._are_costs_old = not (self.isVisible() and self._is_loaded)
+        self._are_costs_old = not (self.isVisible() and self._servers.servers)
         if not self._are_costs_old:
             self._lazy = {server.name: server.is_lazy for server in self._servers.servers}
             self._read_costs()
@@ -257,7 +246,6 @@ class InstalledTab(Page):
 
     def _on_servers_changed(self) -> None:
         servers = self._servers.servers
-        self._is_loaded = bool(servers)
         if servers and self._lazy != {server.name: server.is_lazy for server in servers}:
             self._ask_costs()
         own = [server for server in servers if not server.is_builtin]
@@ -279,7 +267,7 @@ class InstalledTab(Page):
         else:
             self.server_list.set_servers(servers, is_new=self._stack.currentWidget() is not self._split)
             self._stack.setCurrentWidget(self._split)
-        if self._asked and self._is_loaded:
+        if self._asked and servers:
             self.show_server(self._asked, self._asked_tab)
             self._asked = ""
 
@@ -343,7 +331,7 @@ class InstalledTab(Page):
         details = ServerDetails(self.context, server)
         details.close_requested.connect(self._on_close_details)
         details.wide_requested.connect(self._on_wide)
-        details.set_cost(self._costs.get(server.name))
+        details.set_cost(self.cost_of(server.name))
         details.show_tab(tab)
         self._opened = server.name
         self._split.open_details(details)
@@ -366,9 +354,7 @@ class InstalledTab(Page):
             toast.action_requested.connect(partial(self._on_restore, name, text))
 
     def _on_restore(self, name: str, text: str) -> None:
-        from tooltray.ui.server_pane.server_details import SETTINGS
-
-        self.open_server(name, SETTINGS)
+        self.open_server(name, "settings")
         if (details := self.details) is not None:
             details.restore(text)
 
@@ -398,16 +384,6 @@ class InstalledTab(Page):
 
     def _on_projects(self, projects: Sequence[str]) -> None:
         self._projects = projects
-
-    def show_copy(self, name: str) -> None:
-        """Opens the settings of a server's new copy as soon as it exists."""
-        from tooltray.ui.server_pane.server_details import SETTINGS
-
-        self.show_server(name, SETTINGS)
-
-    def await_card(self, name: str) -> None:
-        """Moves the focus to a server that is being restored, as soon as it exists."""
-        self.server_list.await_card(name)
 
     def show_bundle(self, source: str) -> None:
         """Reads a bundle without starting it, and shows what it is; a sheet that the user would lose stays."""

@@ -64,17 +64,14 @@ class CardName(PaintedButton):
         self.setFixedHeight(theme.line("strong"))
         self.setFont(theme.font("strong"))
 
-    def set_name(self, name: str, state: str, explanation: str) -> None:
-        """Shows a name; `state` is in words, `explanation` of the server for a tooltip."""
-        self.setText(name)
-        self.setAccessibleName(f"{name}, {state}")
-        self.setToolTip(explanation or name)
-        self.update()
-
-    def set_meaning(self, meaning: str) -> None:
-        """Describes the state and the keys to screen readers."""
+    def set_server(self, server: ServerSnapshot, state: str, meaning: str) -> None:
+        """Shows the name of a server, and describes its state and the keys to screen readers."""
+        self.setText(server.name)
+        self.setAccessibleName(f"{server.name}, {state}")
+        self.setToolTip(server.description or server.name)
         keys = tr("Enter opens it, Space switches it on or off. Arrow keys: other servers.")
         self.setAccessibleDescription(in_a_row(meaning, keys))
+        self.update()
 
     def set_tone(self, tone: str) -> None:
         self._tone = f"text.{tone}"
@@ -131,10 +128,6 @@ class ServerCard(GridCard):
     @property
     def is_urgent(self) -> bool:
         return needs_action(self.server)
-
-    @property
-    def _is_asleep(self) -> bool:
-        return self.server.state is ServerState.ON_DEMAND and not self._is_paused
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # else a release is none of this card's
@@ -252,7 +245,6 @@ class ServerCard(GridCard):
         shown = paused_look(server) if self._is_paused else server_look(server)
         self.setAccessibleName(f"{server.name}, {shown.word}")
         self._tile.set_sign(*sign(server))
-        self._name.set_name(server.name, shown.word, server.description)
         self._service.set_text(service(server), reached(server))
         self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
         confinement = server.confinement
@@ -277,12 +269,13 @@ class ServerCard(GridCard):
         self._shown = shown
         headline, detail = shown.headline, shown.detail
         if shown.is_calm:
-            headline, detail = state.word, tr("Starts when used") if self._is_asleep else ""
+            is_asleep = self.server.state is ServerState.ON_DEMAND and not self._is_paused
+            headline, detail = state.word, tr("Starts when used") if is_asleep else ""
         if shown.tone != "primary" and state.tone not in ("error", "warning", "neutral"):  # it runs, and something else is wrong
             wrong = look(ServerState.ERROR if shown.tone == "error" else ServerState.NEEDS_SIGN_IN)
             state = replace(wrong, word=state.word)
         self._badge.set_look(state, shown.explanation)
-        self._name.set_meaning(shown.explanation)
+        self._name.set_server(self.server, state.word, shown.explanation)
         self._headline.set_text(headline, shown.explanation)
         self._headline.set_tone("secondary" if state.tone == "neutral" else state.tone)
         self._detail.setVisible(bool(detail))

@@ -1,18 +1,20 @@
 """The sheets of a server: the name of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI clients, and its
 options, which apply at once."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost
+from tooltray.ui.add.server_review import LONGEST_NAME, free_name
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import change_there, is_of_file
@@ -22,25 +24,23 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import lines_box, text_line
 from tooltray.ui.widgets.surface import clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 NARROW, WIDTH, WIDE = 480, 520, 560  # px
-LONGEST_NAME = 64  # what settings allow
 
 
 class DuplicateSheet(SheetView):
-    """A sheet that duplicates a server: for another account of the same service, or for the same program with other arguments.
-
-    Args:
-        show_copy: opens the settings of the copy, by its name.
+    """A sheet that duplicates a server: for another account of the same service, or for the same program with other arguments. The
+    settings of the copy open next.
     """
 
-    def __init__(self, context: PageContext, server: ServerSnapshot, show_copy: Callable[[str], object]) -> None:
+    def __init__(self, context: PageContext, server: ServerSnapshot) -> None:
         super().__init__(context, tr("Duplicate {name}", name=server.name), NARROW)
-        theme, self._server, self._show_copy = context.theme, server.name, show_copy
+        theme, self._server = context.theme, server.name
         self._taken = frozenset(each.name for each in context.servers.servers)
         self._field = text_line(theme, tr("Name of the copy"))
         self._field.setText(free_name(server.name, self._taken))
@@ -55,7 +55,7 @@ class DuplicateSheet(SheetView):
         fill(self.body, Label(theme, tr("Name of the copy"), "label"), self._field, self._note, about)
         self.add_button(tr("Cancel"), self.leave)
         self._go = self.add_button(tr("Duplicate"), self._on_duplicate, "primary")
-        QShortcut(QKeySequence("Ctrl+Return"), self, self._on_duplicate).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_duplicate)
         self.set_first_focus(self._field)
         self._draw()
 
@@ -80,14 +80,8 @@ class DuplicateSheet(SheetView):
             self.run(self._duplicate(self._field.text().strip()))
 
     async def _duplicate(self, name: str) -> None:
-        self._show_copy(await self.hub.servers.duplicate_mcp_server(self._server, name))
+        self.context.go(OpenServer(await self.hub.servers.duplicate_mcp_server(self._server, name), "settings"))
         self.close_requested.emit()
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """Returns the name with the first number that no server uses."""
-    stem = name[: LONGEST_NAME - 4]
-    return next(found for number in range(2, len(taken) + 3) if (found := f"{stem}-{number}") not in taken)
 
 
 class SignInAddressSheet(SheetView):

@@ -1,5 +1,6 @@
 """The Servers page: installed servers, Discover, all tools, and projects; a tab each."""
 
+from functools import partial
 from typing import cast
 
 from PySide6.QtCore import Qt
@@ -42,7 +43,7 @@ TABS = (
 class ServersPage(TabbedPage):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context, tr("Servers"), TABS)
-        self.installed.needed.connect(self._show_installed)
+        self.installed.needed.connect(partial(self.show_tab, INSTALLED))
 
     @property
     def installed(self) -> InstalledTab:
@@ -72,6 +73,3 @@ class ServersPage(TabbedPage):
     def _go_to_tab(self, name: str) -> None:
         self.show_tab(name)
         self.tab(name).setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _show_installed(self) -> None:
-        self.show_tab(INSTALLED)

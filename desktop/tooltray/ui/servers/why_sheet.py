@@ -1,7 +1,8 @@
 """The sheet about why a server does not run: the diagnosis, and the remedies, most promising first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import starmap
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -21,7 +22,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import lines_box
-from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
+from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 680
@@ -72,17 +73,16 @@ class WhySheet(SheetView):
         if found.remark:  # such as secrets that it usually needs and does not get
             self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))
         if found.remedies:
-            fill(self._found, Label(self._theme, tr("How to fix it"), "strong"), self._remedies(found.remedies))
-        facts = _facts(found)
-        if facts:
-            fill(self._found, Label(self._theme, tr("What was found"), "strong"), self._fact_box(facts))
+            self._add_box(tr("How to fix it"), map(self._remedy, found.remedies))
+        if facts := _facts(found):
+            self._add_box(tr("What was found"), starmap(self._fact, facts))
         if found.stderr:
             self._found.addWidget(Label(self._theme, tr("Its last lines"), "strong"))
             name = tr("Lines that {name} wrote", name=self._client.name)
             self._found.addWidget(CodeView(self._theme, "\n".join(found.stderr), name, lines=min(len(found.stderr), STDERR_LINES)))
 
-    def _remedies(self, remedies: Sequence[Remedy]) -> Surface:
-        return lines_box(self._theme, map(self._remedy, remedies), margin=4)
+    def _add_box(self, title: str, lines: Iterable[QHBoxLayout]) -> None:
+        fill(self._found, Label(self._theme, title, "strong"), lines_box(self._theme, lines, margin=4))
 
     def _remedy(self, remedy: Remedy) -> QHBoxLayout:
         words = fill(column(spacing=2), Label(self._theme, _sentence(remedy.title), "label", wrap=True))
@@ -105,9 +105,6 @@ class WhySheet(SheetView):
             return None
         button.setAccessibleName(f"{button.text()}, {_sentence(remedy.title)}")
         return button
-
-    def _fact_box(self, facts: list[tuple[str, str]]) -> Surface:
-        return lines_box(self._theme, (self._fact(*each) for each in facts), margin=4)
 
     def _fact(self, name: str, value: str) -> QHBoxLayout:
         line, label = row(margins=(0, 6, 0, 6)), Label(self._theme, name, "caption", "muted")
