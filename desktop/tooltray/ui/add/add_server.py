@@ -3,14 +3,12 @@ Until something is pasted it has the other ways: a bundle, the registry, AI clie
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
@@ -119,18 +117,17 @@ class OtherWays(QWidget, View):
     def __init__(self, context: PageContext, close: Callable[[], object]) -> None:
         super().__init__()
         self.context, self._close, self._theme = context, close, context.theme
-        theme = context.theme
         find, take = partial(self._go, Servers("discover")), partial(self._go, ImportServers())
-        ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
-            ("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), find),
-            ("download", tr("Import from your AI clients"), tr("Import servers…"), take),
-            ("folder", tr("Install a bundle: a file that ends in .mcpb or .dxt"), tr("From a file…"), self._choose_bundle),
+        ways = (
+            self._way("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), find),
+            self._way("download", tr("Import from your AI clients"), tr("Import servers…"), take),
+            self._way("folder", tr("Install a bundle: a file that ends in .mcpb or .dxt"), tr("From a file…"), self._choose_bundle),
         )
         self._inside = QWidget()
         self._inside_lines = column(self._inside, margins=(0, 8, 0, 0), spacing=8)
         self._inside.hide()
-        box = lines_box(theme, (self._way(*way) for way in ways), "surface.raised")
-        fill(column(self, margins=(0, 8, 0, 0), spacing=8), Label(theme, tr("Or"), "strong"), box, self._inside)
+        box = lines_box(self._theme, ways, "surface.raised")
+        fill(column(self, margins=(0, 8, 0, 0), spacing=8), Label(self._theme, tr("Or"), "strong"), box, self._inside)
         self.reading(self._read_inmemory)()
 
     def _way(self, icon: str, words: str, button: str, go: Callable[[], None]) -> QHBoxLayout:
@@ -173,17 +170,9 @@ class OtherWays(QWidget, View):
         self.context.sheets.replace(InMemorySheet(self.context, server))
 
     def _choose_bundle(self) -> None:
-        """Prompts for a bundle's file."""
-        dialog = QFileDialog(self.context.window, tr("Install a bundle"), str(Path.home()))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter(tr("Bundles ({patterns})", patterns=" ".join(f"*{ending}" for ending in ENDINGS)))
-        dialog.fileSelected.connect(self._open_bundle)
-        dialog.open()
-
-    def _open_bundle(self, path: str) -> None:
-        """Reads a bundle without starting it, and shows what it is."""
-        self.context.sheets.replace(ReadingBundleSheet(self.context, path))
+        """Prompts for a bundle's file, which is read without being started, and shows what it is."""
+        context, kind = self.context, tr("Bundles ({patterns})", patterns=" ".join(f"*{ending}" for ending in ENDINGS))
+        context.choose_file(tr("Install a bundle"), lambda path: context.sheets.replace(ReadingBundleSheet(context, path)), kind=kind)
 
 
 class AddServerSheet(ReviewSheet):
@@ -229,11 +218,6 @@ class AddServerSheet(ReviewSheet):
 
     def _with_access(self, candidate: Candidate, pasted: Pasted) -> Candidate:
         return with_access(candidate, pasted, self._new_access, can_sandbox=self._can_sandbox)
-
-    @property
-    def complaint(self) -> str:
-        """The error in the text, as shown."""
-        return self._complaint.text()
 
     @property
     def word(self) -> str:

@@ -35,20 +35,6 @@ HIT, STARTER, UPDATE = "hit", "starter", "update"  # begin the keys of offers
 OLD_S = 7 * 86_400  # seconds; new servers come every day, and a week's are missed
 
 
-class DiscoverField(SearchField):
-    """A search field from which Down leads into the list below it."""
-
-    def __init__(self, context: PageContext, into: OfferList) -> None:
-        super().__init__(context.theme, tr("Search the registry, such as files, github or postgres"), width=WIDEST)
-        self._into = into
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Down:
-            self._into.go_in()
-        else:
-            super().keyPressEvent(event)
-
-
 class DiscoverTab(Page):
     """A tab for finding servers."""
 
@@ -69,11 +55,11 @@ class DiscoverTab(Page):
         self._again.timeout.connect(self._on_again)
         self.offers = OfferList(self._theme, tr("Servers to find"))
         self.offers.chosen.connect(self._on_chosen)
-        self.field = DiscoverField(context, self.offers)
+        self.field = SearchField(self._theme, tr("Search the registry, such as files, github or postgres"), width=WIDEST)
         self.field.textChanged.connect(self._on_text)
         self.setFocusProxy(self.field)
-        add = self._add = Button(self._theme, tr("Add server"), "primary", "plus", on_click=self._on_paste_wanted)
-        self.header_actions = (add,)
+        self._add = Button(self._theme, tr("Add server"), "primary", "plus", on_click=self._on_paste_wanted)
+        self.header_actions = (self._add,)
         self._count = Label(self._theme, "", "caption", "secondary", wrap=True)
         self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True, on_click=self._on_refresh)
         head = fill(column(margins=(24, 16, 24, 10), spacing=8), self.field, fill(row(spacing=10), (self._count, 1), self._refresh))
@@ -81,21 +67,20 @@ class DiscoverTab(Page):
         self._stack = QStackedWidget()
         fill(column(self), head, (NoticesAbove(self._fault, self._stack), 1))
         self._looking = EmptyState(self._theme, tr("One moment…"), tr("Well-known servers appear here."), [])
-        self._nothing = self._build_nothing()
+        paste = ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))
+        self._nothing = EmptyState(self._theme, tr("Nothing is found"), "", [paste])
+        self._nothing.way_chosen.connect(self._on_paste_wanted)
         for content in (self._looking, self._nothing, self.offers):
             self._stack.addWidget(content)
         self.enable(False)
         self._draw_status()
 
-    def _build_nothing(self) -> EmptyState:
-        nothing = EmptyState(
-            self._theme,
-            tr("Nothing is found"),
-            "",
-            [("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))],
-        )
-        nothing.way_chosen.connect(self._on_paste_wanted)
-        return nothing
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leads with Down from the field, which does not use that key, into the list."""
+        if event.key() == Qt.Key.Key_Down and self.field.hasFocus():
+            self.offers.go_in()
+        else:
+            super().keyPressEvent(event)
 
     def _read_all(self) -> None:
         """Reads well-known servers, updates, and the age of the registry's copy."""
@@ -103,8 +88,11 @@ class DiscoverTab(Page):
         self._search()
 
     async def _read(self) -> None:
-        self.show_starters(await self.hub.discovery.get_starter_servers())
-        self.show_updates(await self.hub.discovery.get_registry_updates())
+        self._starters = await self.hub.discovery.get_starter_servers()
+        self._draw_offers()
+        self._show_asked()
+        self._updates = await self.hub.discovery.get_registry_updates()
+        self._draw_offers()
 
     async def _read_found(self) -> None:
         words = self._words
@@ -133,11 +121,6 @@ class DiscoverTab(Page):
         self._stack.setEnabled(is_usable)
         self._add.setEnabled(is_usable)
 
-    def show_starters(self, starters: Sequence[StarterServer]) -> None:
-        self._starters = starters
-        self._draw_offers()
-        self._show_asked()
-
     def open_destination(self, destination: Destination) -> None:
         """Opens the sheet of a well-known server as soon as these servers are read; ignores an unknown one."""
         if isinstance(destination, WellKnownServer):
@@ -149,10 +132,6 @@ class DiscoverTab(Page):
         if starter is not None:
             self._asked_starter = ""
             self._open_starter(starter)
-
-    def show_updates(self, updates: Sequence[RegistryUpdate]) -> None:
-        self._updates = updates
-        self._draw_offers()
 
     def show_status(self, status: RegistryStatus) -> None:
         """Shows the age of the registry's copy, and its problem."""
@@ -197,7 +176,8 @@ class DiscoverTab(Page):
         text, tone = status_line(self._status, datetime.now(), found)
         self._count.setText(text)
         self._count.set_tone(tone)
-        self._refresh.setText(refresh_word(self._status))
+        status = self._status or RegistryStatus()
+        self._refresh.setText(tr("Refreshing…") if status.is_updating else tr("Retry") if status.problem is not None else tr("Refresh"))
 
     # the person
 
@@ -321,13 +301,6 @@ def _copy_words(status: RegistryStatus, now: datetime) -> tuple[str, str]:
     if status.is_updating or now.timestamp() - status.updated_at <= OLD_S:
         return text, "secondary"
     return in_a_row(text, tr("It is more than a week old; newer servers are missing.")), "warning"
-
-
-def refresh_word(status: RegistryStatus | None) -> str:
-    """Returns what the button beside that line does, or is doing."""
-    if status is not None and status.is_updating:
-        return tr("Refreshing…")
-    return tr("Retry") if status is not None and status.problem is not None else tr("Refresh")
 
 
 def found_text(shown: int, total: int) -> str:

@@ -214,15 +214,8 @@ def size_text(size_bytes: int) -> str:
 
 def kind_text(offer: BundleOffer) -> str:
     """Returns the kind of program that runs the bundle."""
-    match offer.kind:
-        case "node":
-            return tr("runs with Node.js")
-        case "python":
-            return tr("runs with Python")
-        case "uv":
-            return tr("runs with uv")
-        case _:
-            return tr("brings a program of its own")
+    words = {"node": tr("runs with Node.js"), "python": tr("runs with Python"), "uv": tr("runs with uv")}
+    return words.get(offer.kind) or tr("brings a program of its own")
 
 
 def signature_text(offer: BundleOffer) -> str:

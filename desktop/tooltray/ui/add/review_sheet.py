@@ -218,7 +218,7 @@ class OfferSheet(ReviewSheet):
         super().__init__(context, name, word)
         self._number = 0
         self._is_blocked = False
-        self.form: Form | None = None
+        self.form = Form(context.theme, ())
         self._blocks, self._form_place = column(spacing=8), column(margins=(0, 4, 0, 0))
         self.body.insertLayout(1, self._blocks)
         self.body.insertLayout(2, self._form_place)
@@ -238,18 +238,12 @@ class OfferSheet(ReviewSheet):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self.form is None or not self.form.focus():
+        if not self.form.focus():
             self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether a preview is being made."""
-        return self._wait.isActive()
-
-    @property
     def can_go(self) -> bool:
-        is_incomplete = self.form is not None and not self.form.is_complete  # pressing it shows what is missing
-        return not self._is_blocked and (super().can_go or is_incomplete)
+        return not self._is_blocked and (super().can_go or not self.form.is_complete)  # pressing it shows what is missing
 
     def set_fields(self, fields: Sequence[FormField]) -> None:
         """Replaces the fields."""
@@ -293,16 +287,14 @@ class OfferSheet(ReviewSheet):
 
     def set_busy(self, is_busy: bool) -> None:
         super().set_busy(is_busy)
-        if self.form is not None:
-            self.form.setEnabled(not is_busy)
+        self.form.setEnabled(not is_busy)
 
     def is_filled_in(self) -> bool:
-        return self.form is not None and self.form.check() and self.review.is_ready
+        return self.form.check() and self.review.is_ready
 
     def add(self) -> Coroutine[object, object, None]:
-        values = self.form.values if self.form is not None else {}
-        has_secrets = self.form is not None and any(each.field.is_secret and each.value is not None for each in self.form.rows)
-        return self._add_offer(self.add_offer(values, self.review.name, self.review.access), has_secrets)
+        has_secrets = any(each.field.is_secret and each.value is not None for each in self.form.rows)
+        return self._add_offer(self.add_offer(self.form.values, self.review.name, self.review.access), has_secrets)
 
     async def _add_offer(self, add: Coroutine[object, object, None], has_secrets: bool) -> None:
         await self.store(add, has_secrets=has_secrets)
@@ -312,7 +304,7 @@ class OfferSheet(ReviewSheet):
     def _on_changed(self) -> None:
         self._number += 1
         self.drop_failure()
-        if self.form is not None and self.form.is_complete and not self._is_blocked:
+        if self.form.is_complete and not self._is_blocked:
             self.review.show_text(tr("One moment…"))
             self._wait.start()
         else:
@@ -322,8 +314,7 @@ class OfferSheet(ReviewSheet):
 
     def _ask(self) -> None:
         """Requests a preview with the values so far."""
-        if self.form is not None:
-            self.run(self._read_preview(self._number, self.form.values))
+        self.run(self._read_preview(self._number, self.form.values))
 
     async def _read_preview(self, number: int, values: Values) -> None:
         try:
