@@ -7,6 +7,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QRectF, QSize, Qt, S
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import RowHover
 from tooltray.ui.widgets.chip import paint_chip
@@ -66,7 +67,7 @@ class OfferModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return offer.words
         if role == Qt.ItemDataRole.ToolTipRole:
-            return offer.text or None
+            return plain_tip(offer.text) or None
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
