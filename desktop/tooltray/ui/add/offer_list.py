@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 import msgspec
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import RowHover
 from tooltray.ui.widgets.chip import paint_chip
-from tooltray.ui.widgets.row_model import Index
+from tooltray.ui.widgets.row_model import Column, Index, RowModel
 from tooltray.ui.zoom import px
 
 ROW, HEADING = 58, 38  # px
@@ -47,31 +46,18 @@ class Offer(msgspec.Struct, frozen=True):
         return ". ".join(part.rstrip(".。") for part in parts if part)
 
 
-class OfferModel(QAbstractListModel):
+class OfferModel(RowModel):
+    """Offers, and headings that cannot be chosen."""
+
     def __init__(self) -> None:
-        super().__init__()
-        self.offers: Sequence[Offer] = ()
-
-    def set_offers(self, offers: Sequence[Offer]) -> None:
-        self.beginResetModel()
-        self.offers = tuple(offers)
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
-        return 0 if parent.isValid() else len(self.offers)
+        words = Column("", lambda offer: offer.words, tip=lambda offer: offer.text)
+        super().__init__([words], lambda offer: offer.key or offer.title)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        offer = self.offers[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return offer.title
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return offer.words
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(offer.text) or None
-        return None
+        return None if role == Qt.ItemDataRole.AccessibleDescriptionRole else super().data(index, role)  # it is among the words
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        return Qt.ItemFlag.NoItemFlags if self.offers[index.row()].is_heading else super().flags(index)
+        return Qt.ItemFlag.NoItemFlags if self.row(index.row()).is_heading else super().flags(index)
 
 
 class OfferDelegate(QStyledItemDelegate):
@@ -147,18 +133,14 @@ class OfferList(RowHover, QListView):
 
     @property
     def offers(self) -> Sequence[Offer]:
-        return self._model.offers
+        return self._model.rows
 
     def set_offers(self, offers: Sequence[Offer]) -> None:
         """Replaces the offers; the current one and the scroll position stay where possible."""
-        if tuple(offers) == tuple(self._model.offers):
-            return
         current = self.currentIndex()
         key = self.offers[current.row()].key if current.isValid() else ""
         scrolled = self.verticalScrollBar().value()
-        self._model.set_offers(offers)
-        place = next((index for index, offer in enumerate(offers) if key and offer.key == key), -1)
-        if place >= 0:
+        if not self._model.set_rows(offers) and (place := self._model.find(key)) >= 0:
             self.setCurrentIndex(self._model.index(place, 0))
             self.verticalScrollBar().setValue(scrolled)
 
