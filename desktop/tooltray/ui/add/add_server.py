@@ -15,7 +15,7 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.servers import AccessChoice, InMemoryServer, usual_access
 from tooltray.ui.add.offer_sheets import ENDINGS, InMemorySheet, ReadingBundleSheet
 from tooltray.ui.add.review_sheet import ReviewSheet, read_new_access
-from tooltray.ui.add.server_review import Candidate, ServerReview, free_name, warning_note
+from tooltray.ui.add.server_review import Candidate, ServerReview, free_name
 from tooltray.ui.confinement_words import is_entry_sandboxed
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.destinations import Destination, ImportServers, Servers
@@ -32,7 +32,7 @@ from tooltray.ui.widgets.code_view import CoveredCode, FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import lines_box
-from tooltray.ui.widgets.surface import add_gap, clear, column, fill, row
+from tooltray.ui.widgets.surface import add_gap, column, fill, row
 
 FEWEST_LINES, MOST_LINES = 3, 12
 NOTHING = "nothing"  # see Pasted.own_rules
@@ -64,10 +64,7 @@ def pasted_candidate(pasted: Pasted, name: str, find_secrets: FindSpans, same: s
     config = pasted.config
     values = config.get("env")
     names = pasted.headers if pasted.is_remote else list(values) if isinstance(values, Mapping) else []
-    notes = []
-    if same:
-        text = tr("You have this server already: {name}. Add it again only for another account or other arguments.", name=same)
-        notes.append((text, "info", "info"))
+    known = tr("You have this server already: {name}. Add it again only for another account or other arguments.", name=same)
     warnings = [tr("It comes from {origin}. Add it only if you know the server.", origin=say(pasted.origin))] if pasted.origin else []
     warnings += [tr("Warning: {warning}.", warning=say(warning)) for warning in pasted.warnings]
     is_local = pasted.host.rpartition(":")[0] in LOOPBACK or pasted.host in LOOPBACK
@@ -86,7 +83,7 @@ def pasted_candidate(pasted: Pasted, name: str, find_secrets: FindSpans, same: s
         asked=pasted.secrets,
         has_start=True,
         own_access=", ".join(own),
-        notes=[*notes, *map(warning_note, warnings)],
+        notes=[*([(known, "info")] if same else []), *((warning, "warning") for warning in warnings)],
     )
 
 
@@ -138,18 +135,13 @@ class OtherWays(QWidget, View):
         """Shows nothing: what could not be read is not offered."""
 
     async def _read_inmemory(self) -> None:
-        self._show_inmemory(await self.hub.servers.get_inmemory_servers())
-
-    def _show_inmemory(self, servers: Sequence[InMemoryServer]) -> None:
-        """Shows which servers installed packages contain."""
-        theme = self._theme
-        clear(self._inside_lines)
+        """Reads and shows which servers installed packages contain."""
+        theme, servers = self._theme, await self.hub.servers.get_inmemory_servers()
         self._inside.setVisible(bool(servers))
-        if not servers:
-            return
-        text = tr("Each of them runs inside Tooltray and can read every secret.")
-        words = Label(theme, tr("Of installed packages"), "strong"), Label(theme, text, "caption", "warning", wrap=True)
-        fill(self._inside_lines, *words, lines_box(theme, map(self._server, servers), "surface.raised"))
+        if servers:
+            text = tr("Each of them runs inside Tooltray and can read every secret.")
+            words = Label(theme, tr("Of installed packages"), "strong"), Label(theme, text, "caption", "warning", wrap=True)
+            fill(self._inside_lines, *words, lines_box(theme, map(self._server, servers), "surface.raised"))
 
     def _server(self, server: InMemoryServer) -> QHBoxLayout:
         theme = self._theme

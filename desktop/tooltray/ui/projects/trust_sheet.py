@@ -112,19 +112,14 @@ class TrustEntry(Surface):
             yield tr("Gets variables"), self._code(said.variable_lines(request))
         if not (request.secrets or request.variables):
             yield tr("Gets"), self._plain(_environment(request) if request.command else tr("none of your secrets, none of your variables"))
-        yield from self._written_words()
+        for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Other fields"), request.others)):
+            if lines:  # exactly as they are in the file
+                yield name, self._code("\n".join(lines))
         yield tr("Runs without asking"), self._plain(said.unasked(request))
         if request.confinement is not None:
             yield tr("Sandbox"), self._plain(in_full(request.confinement))
         if place := said.line_word(request.line):
             yield tr("In the file"), self._plain(place)
-
-    def _written_words(self) -> Iterator[tuple[str, QWidget]]:
-        """Yields the other settings of the entry, exactly as they are in the file."""
-        request = self.request
-        for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Other fields"), request.others)):
-            if lines:
-                yield name, self._code("\n".join(lines))
 
     def _plain(self, text: str) -> Label:
         return Label(self._theme, text, "caption", "secondary", wrap=True)

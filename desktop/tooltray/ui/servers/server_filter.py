@@ -15,6 +15,7 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.server_actions import is_own
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import needs_person
@@ -31,7 +32,7 @@ LEAST_SAVED = 500  # tokens by all servers together; less is not worth a word
 
 def savings(servers: Sequence[ServerSnapshot], costs: ToolCosts) -> list[tuple[str, int]]:
     """Returns what each server would save if its tool listing alone became compact, the most first."""
-    own = {server.name for server in servers if not server.is_builtin and not server.is_lazy and server.origin != "proposal"}
+    own = {server.name for server in servers if is_own(server) and not server.is_lazy}
     known = [(cost.server, cost.shown_tokens - cost.compact_tokens) for cost in costs.servers if cost.compact_tokens is not None]
     saved = [(name, tokens - costs.search_tokens) for name, tokens in known if name in own and tokens > costs.search_tokens]
     return sorted(saved, key=lambda each: -each[1])
@@ -130,7 +131,7 @@ def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequenc
     """Returns the default listing and its cost, and which clients get all tools although it is another one."""
     mode, cost = listing.shown_mode if listing is not None else "everything", default_tokens(costs.shown_tokens, costs.tokens)
     cost = tr("about {tokens}", tokens=cost) if costs.is_estimated else cost
-    own = [server for server in servers if not server.is_builtin and server.origin != "proposal"]
+    own = [server for server in servers if is_own(server)]
     compact = sum(server.is_lazy for server in own)
     if mode == "search":
         text = tr("Default listing: search · {tokens}", tokens=default_tokens(0, costs.tokens))

@@ -3,6 +3,7 @@ options, which apply at once."""
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import starmap
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
@@ -135,12 +136,8 @@ class AddToSheet(SheetView):
         links = await self.hub.servers.get_client_links(self._server)
         if not links:
             raise TooltrayError(tr("No AI client takes a link for it"), "", tr("Connect the client on the page Clients."))
-        self._show_links(links)
-
-    def _show_links(self, links: Mapping[str, str]) -> None:
-        """Shows a link for each client that supports links."""
         clear(self._place)
-        self._place.addWidget(lines_box(self._theme, (self._line(*each) for each in links.items()), "surface.raised"))
+        self._place.addWidget(lines_box(self._theme, starmap(self._line, links.items()), "surface.raised"))
 
     def _line(self, client: str, link: str) -> QHBoxLayout:
         copy = Button(self._theme, tr("Copy"), small=True, on_click=partial(self.context.copy, link, tr("The link is copied")))
