@@ -17,8 +17,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryStatus
-from tooltray.ui.add.discover_tab import DiscoverTab, status_line
-from tooltray.ui.add.offer_list import Offer, OfferList
+from tooltray.ui.add.discover_tab import DiscoverTab, Offer, OfferList, status_line
 from tooltray.ui.add.offer_sheets import BundleSheet, RegistrySheet, StarterSheet
 from tooltray.ui.add.review_sheet import OfferSheet
 from tooltray.ui.add.server_review import free_name

@@ -6,7 +6,7 @@ from collections.abc import Collection, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -17,6 +17,7 @@ from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.add.server_review import ServerReview, candidate_of
 from tooltray.ui.addresses import can_follow
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
 from tooltray.ui.kit.sheet_view import SheetView
@@ -223,8 +224,7 @@ class OfferSheet(ReviewSheet):
         self.body.insertLayout(1, self._blocks)
         self.body.insertLayout(2, self._form_place)
         self.review = self.add_review(self.taken, has_name=has_name)
-        self._wait = QTimer(self, singleShot=True, interval=PREVIEW_AFTER_MS)
-        self._wait.timeout.connect(self._ask)
+        self._wait = timer(self, PREVIEW_AFTER_MS, self._ask)
 
     @abstractmethod
     async def preview(self, values: Values) -> NewServer:

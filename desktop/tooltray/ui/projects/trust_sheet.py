@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import starmap
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -17,7 +17,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.ui.confinement_words import in_full, in_short
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.background import Work, timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import folder_name, visible_path
@@ -160,8 +160,7 @@ class TrustSheet(SheetView):
         theme, self._read = context.theme, read
         self._is_busy = False
         self._entries: dict[str, TrustEntry] = {}
-        self._guard = QTimer(self, singleShot=True, interval=guard_ms)
-        self._guard.timeout.connect(self._draw)
+        self._guard = timer(self, guard_ms, self._draw)
         self._text = Label(theme, "", "body", "secondary", wrap=True)
         self._more = Label(theme, "", "caption", "muted", wrap=True)
         self._unseen = Label(theme, "", "caption", "warning", wrap=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 
 from msgspec.structs import replace
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
@@ -14,6 +14,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import LEFT_OUT, ServerSnapshot, ServerState
 from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin, origin_chip
 from tooltray.ui.problem_words import in_a_row
@@ -116,8 +117,7 @@ class ServerCard(GridCard):
         self._is_paused = False
         self._shown: Foot | None = None
         self._changed_at = 0.0
-        self._clock = QTimer(self, interval=TICK_MS)  # while it is said when it is tried again
-        self._clock.timeout.connect(self._on_tick)
+        self._clock = timer(self, TICK_MS, self._on_tick, repeats=True)  # while it is said when it is tried again
         body = fill(column(self, margins=(16, 14, 16, 10)), self._title_row())
         add_gap(body, 8)
         fill(body, self._foot_row(), 1)

@@ -25,7 +25,7 @@ from tooltray.ui.kit.secrets_help import open_secrets
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.origins import change_there, is_of_file, project_of
-from tooltray.ui.servers.server_sheets import AddToSheet, DuplicateSheet, OptionsSheet, SecretSheet, SignInAddressSheet
+from tooltray.ui.servers.server_sheets import AddToSheet, DuplicateSheet, OptionsSheet, SecretSheet, SignInAddressSheet, WhySheet
 from tooltray.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:  # one is imported where it is opened, and the other imports this
@@ -328,8 +328,6 @@ class ServerVerbs(QObject, View):
     def open_why(self, name: str) -> None:
         """Opens the diagnosis of a server that does not run, and its remedies."""
         if self.context.sheets.sheet is None:
-            from tooltray.ui.servers.why_sheet import WhySheet
-
             client = QtMcpClient(self.hub, self.context.servers, name)
             self.context.sheets.show(WhySheet(self.context, client, partial(self.open_log, name)))
 
