@@ -122,7 +122,7 @@ class ManyServers(QObject, View):
         await self._each(names, show, NOT_CHANGED, at_once=1)
         self.context.wishes.costs_requested.emit()
         if before:
-            words = tr("The tool listing of {name} is compact", name=names[0])
+            words = tr("The tool listing of {name} is compact", name=next(iter(before)))
             many = tr("The tool listing of {count} servers is compact", count=len(before))
             self.context.offer_undo(words if len(before) == 1 else many, partial(self._list_as_before, before))
 
