@@ -172,7 +172,7 @@ class AddServerSheet(ReviewSheet):
 
     Args:
         text: the text at the start.
-        projects: folders into whose own files a server can be added.
+        projects: folders into whose own files a server can be added, instead of the settings.
     """
 
     def __init__(self, context: PageContext, text: str = "", projects: Sequence[str] = ()) -> None:
@@ -189,8 +189,10 @@ class AddServerSheet(ReviewSheet):
         self._complaint = Label(theme, "", "caption", "error", wrap=True)
         self.other_ways = OtherWays(context, self.close_requested.emit)
         fill(self.head, self._source(), self._field, self._complaint, self.other_ways)
-        self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
-        self._target = self._target_line()
+        places = [(project, file_name(f"{project}/.mcp.json", project)) for project in projects]
+        self._where = Choice(theme, [("", tr("Your settings, for all clients")), *places], name=tr("Where it is written"))
+        self._target = QWidget()
+        fill(row(self._target, margins=(0, 8, 0, 0), spacing=12), Label(theme, tr("Where it is written"), "strong"), 1, self._where)
         self._test_panel = TestPanel(context)
         fill(self.body, self._target, self._test_panel)
         self._test = Button(theme, tr("Test"), icon="plug", on_click=self._on_test)
@@ -239,11 +241,6 @@ class AddServerSheet(ReviewSheet):
         self._verdict = Label(self._theme, "", "caption", "success")
         fill(line, self._check, self._verdict)
         return line
-
-    def _target_line(self) -> QWidget:
-        widget = QWidget()
-        fill(row(widget, margins=(0, 8, 0, 0), spacing=12), Label(self._theme, tr("Where it is written"), "strong"), 1, self._where)
-        return widget
 
     def _on_text_changed(self) -> None:
         text = self._field.toPlainText()
@@ -347,9 +344,3 @@ class AddServerSheet(ReviewSheet):
 
     def _is_last_in_sight(self) -> bool:
         return super()._is_last_in_sight() or not self._test_panel.isHidden()
-
-
-def _places(projects: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns the places for a new server, with their names: the folder of a project's own file, or empty for the settings."""
-    own = [(project, file_name(f"{project}/.mcp.json", project)) for project in projects]
-    return [("", tr("Your settings, for all clients")), *own]

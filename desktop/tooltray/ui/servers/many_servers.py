@@ -30,7 +30,7 @@ from tooltray.ui.widgets.surface import add_gap, fill, row
 from tooltray.ui.zoom import px
 
 if TYPE_CHECKING:  # it imports this
-    from tooltray.ui.servers.installed_tab import InstalledTab
+    from tooltray.ui.servers.servers_page import InstalledTab
 
 START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
 AT_ONCE = 8  # starts of programs beside each other; more would slow each other down
@@ -43,7 +43,7 @@ NOT_STOPPED = Phrase("{count} servers could not be stopped", count=0)
 NOT_REMOVED = Phrase("{count} servers could not be removed", count=0)
 NOT_CHANGED = Phrase("{count} servers could not be changed", count=0)
 
-Work = Callable[[str], Coroutine[object, object, None]]
+Work = Callable[[str], Coroutine[object, object, object]]
 
 
 class ManyServers(QObject, View):
@@ -157,18 +157,13 @@ class ManyServers(QObject, View):
             self.context.offer_undo(words, partial(self._set_rules, {name: before[name] for name in done}))
 
     async def _set_rules(self, rules: Mapping[str, Sequence[str]]) -> list[str]:
-        async def choose(name: str) -> None:
-            await self.hub.approvals.set_server_auto_approve(name, list(rules[name]))
-
-        return await self._each(list(rules), choose, NOT_CHANGED, at_once=1)
+        work = self.hub.approvals.set_server_auto_approve
+        return await self._each(list(rules), lambda name: work(name, list(rules[name])), NOT_CHANGED, at_once=1)
 
     # back
 
     async def _list_as_before(self, before: dict[str, bool | None]) -> None:
-        async def show(name: str) -> None:
-            await self.hub.views.set_lazy_load(before[name], name)
-
-        await self._each(list(before), show, NOT_CHANGED, at_once=1)
+        await self._each(list(before), lambda name: self.hub.views.set_lazy_load(before[name], name), NOT_CHANGED, at_once=1)
         self.context.wishes.costs_requested.emit()
 
     async def _bring_back(self, removed: Sequence[RemovedServer]) -> None:

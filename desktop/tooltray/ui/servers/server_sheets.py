@@ -217,12 +217,10 @@ class OptionsSheet(SheetView):
 
     def set_cost(self, cost: ServerCost | None) -> None:
         """Shows what the definitions of the server's tools cost; None: not known."""
-        known = cost is not None and cost.tokens > 0
-        self._cost.setVisible(known)
-        if cost is not None and known:
-            self._cost.setText(
-                tr("{tokens} for a client with all tools of this server.", tokens=default_tokens(cost.shown_tokens, cost.tokens))
-            )
+        self._cost.setVisible(cost is not None and cost.tokens > 0)
+        if cost is not None:
+            tokens = default_tokens(cost.shown_tokens, cost.tokens)
+            self._cost.setText(tr("{tokens} for a client with all tools of this server.", tokens=tokens))
 
     def _show_entry(self, entry: Mapping[str, object]) -> None:
         """Shows with which arguments of its entry the server starts for a project."""
@@ -287,11 +285,8 @@ class OptionsSheet(SheetView):
 
     def _on_edited(self) -> None:
         self._save.setEnabled(self._arguments is not None and self._edited != self._arguments)
-        self._note.setText(
-            tr("One argument per line, without quotes.")
-            if "{project_path}" in self._field.toPlainText() or "{project_name}" in self._field.toPlainText()
-            else tr("Nothing in them names the project yet.")
-        )
+        has_project = any(each in self._field.toPlainText() for each in ("{project_path}", "{project_name}"))
+        self._note.setText(tr("One argument per line, without quotes.") if has_project else tr("Nothing in them names the project yet."))
 
     def _set_deferred(self, is_deferred: bool, template: list[str] | None) -> None:
         """Sets whether the server waits for a project, and with which arguments it starts for one; None: its `args`."""

@@ -30,7 +30,7 @@ from tooltray.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:  # one is imported where it is opened, and the other imports this
     from tooltray.ui.logs.log_view import LogSheet
-    from tooltray.ui.servers.installed_tab import InstalledTab
+    from tooltray.ui.servers.servers_page import InstalledTab
 
 
 MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes
@@ -190,12 +190,12 @@ class ServerVerbs(QObject, View):
 
     def set_default(self, name: str, is_default: bool) -> None:
         """Sets whether a server starts with the hub."""
+        api = self.hub.servers
         if is_default:
-            toast = tr("{name} starts with Tooltray from now on", name=name)
-            self._run_at(name, self.hub.servers.add_mcp_default_server(name), toast=toast)
+            self._run_at(name, api.add_mcp_default_server(name), toast=tr("{name} starts with Tooltray from now on", name=name))
         else:
             toast = tr("{name} starts when a client needs it from now on", name=name)
-            self._run_at(name, self.hub.servers.remove_mcp_default_server(name), toast=toast)
+            self._run_at(name, api.remove_mcp_default_server(name), toast=toast)
 
     def remove(self, name: str) -> None:
         self._run_at(name, self._remove(name))
