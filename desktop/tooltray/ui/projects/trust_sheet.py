@@ -147,20 +147,17 @@ class TrustSheet(SheetView):
     Args:
         requests: of one project, at least one.
         read: reads what the page shows of files and requests.
-        guard_ms: how long it takes no approval after each change.
         title: in place of the question whether the servers are allowed.
     """
 
-    def __init__(
-        self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, guard_ms: int = GUARD_MS, title: str = ""
-    ) -> None:
+    def __init__(self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, title: str = "") -> None:
         self._project, file = (requests[0].project, requests[0].file) if requests else ("", "")
         question = tr("Allow servers of {folder}?", folder=folder_name(self._project)) if self._project else tr("Let a program do this?")
         super().__init__(context, title or question, WIDTH)
         theme, self._read = context.theme, read
         self._is_busy = False
         self._entries: dict[str, TrustEntry] = {}
-        self._guard = timer(self, guard_ms, self._draw)
+        self._guard = timer(self, GUARD_MS, self._draw)
         self._text = Label(theme, "", "body", "secondary", wrap=True)
         self._more = Label(theme, "", "caption", "muted", wrap=True)
         self._unseen = Label(theme, "", "caption", "warning", wrap=True)
@@ -297,11 +294,10 @@ class FolderSheet(TrustSheet):
         *,
         trusted: Sequence[TrustedEntry] = (),
         problem: Problem | None = None,
-        guard_ms: int = GUARD_MS,
     ) -> None:
         self._folder, self._trusted, self._is_readable = folder, trusted, problem is None
         self._deferred = [server.name for server in context.servers.servers if server.is_deferred]
-        super().__init__(context, requests, read, guard_ms=guard_ms, title=tr("Allow the folder {folder}?", folder=folder_name(folder)))
+        super().__init__(context, requests, read, title=tr("Allow the folder {folder}?", folder=folder_name(folder)))
         self.body.insertWidget(0, CodeLabel(context.theme, visible_path(folder)))
         self.body.insertWidget(2, Label(context.theme, self._file_words(requests), "body", "secondary", wrap=True))
         if problem is not None:
