@@ -24,6 +24,7 @@ from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import secret_place
 from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, is_enter
 from tooltray.ui.widgets.form import Form
@@ -278,7 +279,7 @@ class OfferSheet(ReviewSheet):
         for words, address in addresses:
             if address and can_follow(QUrl(address)):
                 button = Button(self._theme, words, "link", "external", small=True)
-                button.setToolTip(address)
+                button.setToolTip(plain_tip(address))
                 button.clicked.connect(partial(QDesktopServices.openUrl, QUrl(address)))
                 line.addWidget(button)
         if line.count():

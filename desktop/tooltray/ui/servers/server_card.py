@@ -19,6 +19,7 @@ from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin, origin_chip
 from tooltray.ui.problem_words import in_a_row
 from tooltray.ui.server_pane.server_menu import ServerButtons
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.server_words import (
     Action,
     Foot,
@@ -69,7 +70,7 @@ class CardName(PaintedButton):
         """Shows the name of a server, and describes its state and the keys to screen readers."""
         self.setText(server.name)
         self.setAccessibleName(f"{server.name}, {state}")
-        self.setToolTip(server.description or server.name)
+        self.setToolTip(plain_tip(server.description or server.name))
         keys = tr("Enter opens it, Space switches it on or off. Arrow keys: other servers.")
         self.setAccessibleDescription(in_a_row(meaning, keys))
         self.update()
@@ -324,6 +325,6 @@ class ServerCard(GridCard):
 
 def _show_chip(chip: Chip, word: str, tone: str, explanation: str) -> None:
     chip.set_word(word, tone)
-    chip.setToolTip(explanation)
+    chip.setToolTip(plain_tip(explanation))
     chip.setAccessibleName(explanation)
     chip.setVisible(bool(word))

@@ -18,6 +18,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_actions import is_own
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, new_menu, popup_below
@@ -110,7 +111,7 @@ class TokenSummary(QWidget):
         self._costs = None
         self._advice.hide()
         self._words.setText(tr("Tokens could not be counted"))
-        self.setToolTip(whole(problem))
+        self.setToolTip(plain_tip(whole(problem)))
 
     def _draw(self) -> None:
         if (costs := self._costs) is None:
@@ -124,7 +125,7 @@ class TokenSummary(QWidget):
             lines.insert(0, tr("Listed in full for {clients}.", clients=", ".join(self._in_full)))
         if (listing := self._listing) is not None and listing.summary:
             lines.insert(0, tr("{summary} Change it in Clients > Defaults….", summary=listing.summary))
-        self.setToolTip("\n".join(lines))
+        self.setToolTip(plain_tip("\n".join(lines)))
 
 
 def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequence[ServerSnapshot], in_full: Sequence[str]) -> str:
