@@ -18,7 +18,7 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import first_names
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import open_secrets
@@ -70,23 +70,20 @@ async def forget_secrets(context: PageContext, removal: ServerRemoval) -> None:
 
 def removed_words(removed: RemovedServer) -> str:
     """Returns one line about a removal; it may name secrets, and never contains their values."""
-    is_of_file = bool(removed.project)
-    text = tr("{name} is removed from its file", name=removed.name) if is_of_file else tr("{name} is removed", name=removed.name)
+    text = tr("{name} is removed from its file", name=removed.name) if removed.project else tr("{name} is removed", name=removed.name)
     return " · ".join([text, *_of_secrets(removed.removal)])
 
 
 def _of_secrets(removal: ServerRemoval) -> Iterator[str]:
-    if len(removal.secrets) > 1:
-        yield tr("with its secrets {names}", names=first_names(removal.secrets, MOST_NAMES))
-    elif removal.secrets:
-        yield tr("with its secret {names}", names=removal.secrets[0])
+    if removal.secrets:
+        names = first_names(removal.secrets, MOST_NAMES)
+        yield many(len(removal.secrets), "with its secret {names}", "with its secrets {names}", names=names)
     if removal.sign_in:
         yield tr("its sign-in ends")
     for shared in removal.shared:
         users = first_names(shared.users, MOST_NAMES)
-        is_one = len(shared.users) == 1
         stays = tr("{name} stays, {users} still uses it", name=shared.name, users=users)
-        yield stays if is_one else tr("{name} stays, {users} still use it", name=shared.name, users=users)
+        yield stays if len(shared.users) == 1 else tr("{name} stays, {users} still use it", name=shared.name, users=users)
 
 
 class ServerVerbs(QObject, View):
