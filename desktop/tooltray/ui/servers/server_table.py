@@ -173,7 +173,7 @@ class ServerTable(Table):
     @property
     def picked_servers(self) -> list[ServerSnapshot]:
         """The selected servers that the user may act on."""
-        return [server for server in self.picked if not isinstance(server, Heading) and not server.is_builtin]
+        return [server for server in self.picked if not server.is_builtin]
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:
         return list(grouped(super().arranged(rows), self._grouping))
