@@ -6,7 +6,7 @@ from functools import partial
 from itertools import starmap
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -49,7 +49,6 @@ class DuplicateSheet(SheetView):
         self._taken = frozenset(each.name for each in context.servers.servers)
         self._field = text_line(theme, tr("Name of the copy"))
         self._field.setText(free_name(server.name, self._taken))
-        self._field.selectAll()
         self._field.setMaxLength(LONGEST_NAME)
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_duplicate)
@@ -64,6 +63,10 @@ class DuplicateSheet(SheetView):
         add_accept_keys(self, self._on_duplicate)
         self.set_first_focus(self._field)
         self._draw()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._field.selectAll()
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why it was not duplicated; the field keeps its content."""
