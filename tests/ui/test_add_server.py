@@ -274,11 +274,11 @@ async def test_a_secret_stays_in_the_settings_if_the_person_wants_that(theme: Th
 async def test_what_cannot_be_read_is_explained_and_cannot_be_added(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, '{"mcpServers": {"a": {"command": "x" "args": []}}}')
-        assert "line 1, column 38" in sheet.complaint.lower()
+        assert "line 1, column 38" in words(sheet).lower()
         assert not sheet.reviews
         assert not primary(sheet).isEnabled()
         paste(sheet, "uvx x")
-        assert sheet.complaint == ""
+        assert "column 38" not in words(sheet)
         assert primary(sheet).isEnabled()
 
 
@@ -475,7 +475,7 @@ async def test_a_whole_log_pasted_by_mistake_is_cut_and_refused(theme: Theme) ->
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk)
         paste(sheet, "x" * 2_000_000)
-        assert "too long" in sheet.complaint
+        assert "too long" in words(sheet)
 
 
 async def test_a_pasted_secret_is_covered_in_the_field_too_until_a_person_wants_to_see_it(theme: Theme) -> None:

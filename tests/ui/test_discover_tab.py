@@ -17,7 +17,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryStatus
-from tooltray.ui.add.discover_tab import DiscoverTab, status_line
+from tooltray.ui.add.discover_tab import DiscoverTab, Offer, OfferList, status_line
 from tooltray.ui.add.offer_sheets import BundleSheet, RegistrySheet, StarterSheet
 from tooltray.ui.add.review_sheet import OfferSheet
 from tooltray.ui.add.server_review import free_name
@@ -374,3 +374,10 @@ def test_the_age_of_the_copy_is_said_in_words(theme: Theme) -> None:
 def test_a_name_that_is_taken_gets_a_number() -> None:
     assert free_name("files", {"files", "files-2"}) == "files-3"
     assert free_name("git", {"files"}) == "git"
+
+
+def test_a_description_that_looks_like_html_loads_nothing_in_its_tooltip(theme: Theme) -> None:
+    offers = OfferList(theme, "Servers")
+    offers.set_offers([Offer(FIRST, "Files", '<img src="https://x.example/seen.png"> & more'), Offer("hit:plain", "Plain", "a & b")])
+    tips = [offers.model().index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in range(2)]
+    assert tips == ["&lt;img src=&quot;https://x.example/seen.png&quot;&gt; &amp; more", "a & b"]

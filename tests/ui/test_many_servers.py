@@ -233,6 +233,20 @@ async def test_what_showing_tools_on_demand_would_save_is_said_and_done(theme: T
         await desk.asked("set_lazy_load", None, "big")
 
 
+class OneRefuses(FakePresenter):
+    def set_lazy_load(self, **given: object) -> None:
+        if "big" in given.values():
+            raise TooltrayError("it does not want to")
+
+
+async def test_of_several_listings_the_one_that_became_compact_is_named(theme: Theme) -> None:
+    async with Desk(OneRefuses([server("big"), server("mid")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.wishes.lazy_many_requested.emit(["big", "mid"])
+        await until(lambda: "The tool listing of mid is compact" in words(desk.window))
+        assert "The tool listing of big is compact" not in words(desk.window)
+
+
 def test_servers_stand_under_what_they_have_in_common() -> None:
     here = [
         server("a", target="npx -y @modelcontextprotocol/server-filesystem@1.2 /x"),

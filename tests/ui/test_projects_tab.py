@@ -272,11 +272,11 @@ def choose(desk: Desk, folder: str) -> None:
 
 async def folder_sheet(desk: Desk, folder: str) -> FolderSheet:
     """Opens the sheet about a folder, when it takes answers."""
-    desk.projects._guard_ms = 0
     choose(desk, folder)
     await until(lambda: desk.window.sheet is not None)
     panel = desk.window.sheet.panel
     assert isinstance(panel, FolderSheet)
+    panel._guard.setInterval(0)
     await until(lambda: not panel._guard.isActive())
     return panel
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QLocale, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -111,6 +111,15 @@ def test_a_state_that_needs_it_is_explained_at_its_badge(make_card: MakeCard) ->
         badge = card.findChild(StateBadge)
         assert (badge.toolTip(), badge.accessibleDescription()) == (meaning, meaning)
         assert card.controls()[0].accessibleDescription().startswith(meaning or "Enter opens it")
+
+
+def test_words_of_a_server_that_look_like_html_load_nothing_in_a_tooltip(make_card: MakeCard) -> None:
+    picture = '<img src="https://x.example/seen.png">'
+    folder = f"/srv/{picture.replace('/', '-')}"
+    card = make_card(server("a", description=picture, label="<b>work", origin="project", project=folder, file=f"{folder}/.mcp.json"))
+    tips = [tip for each in card.findChildren(QWidget) if (tip := each.toolTip())]
+    assert sum("&lt;" in tip for tip in tips) >= 3  # its name, its label, its file
+    assert not any("<" in tip for tip in tips)
 
 
 def test_a_server_that_runs_and_lists_too_much_says_so_as_a_warning() -> None:

@@ -43,13 +43,12 @@ async def waiting(desk: Desk) -> None:
 async def asked(desk: Desk, project: str = SHOP, *, is_guarded: bool = False) -> TrustSheet:
     """Opens the sheet of a project; when it takes answers unless `is_guarded`."""
     await waiting(desk)
-    if not is_guarded:
-        desk.projects._guard_ms = 0
     desk.projects.open_trust(project)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
     assert isinstance(panel, TrustSheet)
     if not is_guarded:
+        panel._guard.setInterval(0)
         await until(lambda: not panel._guard.isActive())
         await asyncio.sleep(0)
     return panel

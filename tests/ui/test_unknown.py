@@ -20,7 +20,7 @@ def test_tools_that_were_not_listed_are_not_known_and_no_tools_are_none(app: QAp
 
 def test_the_table_marks_what_is_not_known_and_says_why(theme: Theme) -> None:
     table = ServerTable(theme, ServerWishes())
-    table.set_servers([server("known", tool_count=0), server("unlisted", tool_count=0, is_listed=False)])
+    table.set_rows([server("known", tool_count=0), server("unlisted", tool_count=0, is_listed=False)])
     model = table.model()
     titles = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())]
     tools, costs = titles.index("Tools"), titles.index("Tokens")

@@ -186,7 +186,7 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
 
     await asyncio.sleep(0)
     from tooltray.ui.link import qt_server_manager, qt_tool_manager  # noqa: F401
-    from tooltray.ui.servers import installed_tab  # noqa: F401 - the largest part of the window
+    from tooltray.ui.servers import servers_page  # noqa: F401 - the largest part of the window
 
     await asyncio.sleep(0)
     from tooltray.ui.shell import main_window  # noqa: F401

@@ -108,8 +108,8 @@ async def trust(
     shot = await files(theme, requests=requests)
     window = shot.desk.window
     window.resize(*(size or (1180, 760)))
-    shot.desk.projects._guard_ms = 0
     shot.desk.projects.open_trust(project)
+    window.sheet.panel._guard.setInterval(0)
     await until(lambda: not window.sheet.panel._guard.isActive())
     return Shot(shot.desk, size=size)
 

@@ -221,7 +221,7 @@ async def add_inside(theme: Theme) -> Shot:
     desk = shot.desk
     control(desk.window.context.sheets.panel, tr("Add {name}", name=INSIDE.name)).click()
     assert isinstance(desk.window.context.sheets.panel, InMemorySheet)
-    await until(lambda: not desk.window.context.sheets.panel.is_waiting and not len(desk.tasks))  # type: ignore[union-attr]
+    await until(lambda: not desk.window.context.sheets.panel._wait.isActive() and not len(desk.tasks))  # type: ignore[union-attr]
     return shot
 
 

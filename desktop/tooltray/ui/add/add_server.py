@@ -3,21 +3,19 @@ Until something is pasted it has the other ways: a bundle, the registry, AI clie
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.servers import AccessChoice, InMemoryServer, usual_access
 from tooltray.ui.add.offer_sheets import ENDINGS, InMemorySheet, ReadingBundleSheet
 from tooltray.ui.add.review_sheet import ReviewSheet, read_new_access
-from tooltray.ui.add.server_review import Candidate, ServerReview, free_name, warning_note
+from tooltray.ui.add.server_review import Candidate, ServerReview, free_name
 from tooltray.ui.confinement_words import is_entry_sandboxed
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.destinations import Destination, ImportServers, Servers
@@ -34,7 +32,7 @@ from tooltray.ui.widgets.code_view import CoveredCode, FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import lines_box
-from tooltray.ui.widgets.surface import add_gap, clear, column, fill, row
+from tooltray.ui.widgets.surface import add_gap, column, fill, row
 
 FEWEST_LINES, MOST_LINES = 3, 12
 NOTHING = "nothing"  # see Pasted.own_rules
@@ -66,10 +64,7 @@ def pasted_candidate(pasted: Pasted, name: str, find_secrets: FindSpans, same: s
     config = pasted.config
     values = config.get("env")
     names = pasted.headers if pasted.is_remote else list(values) if isinstance(values, Mapping) else []
-    notes = []
-    if same:
-        text = tr("You have this server already: {name}. Add it again only for another account or other arguments.", name=same)
-        notes.append((text, "info", "info"))
+    known = tr("You have this server already: {name}. Add it again only for another account or other arguments.", name=same)
     warnings = [tr("It comes from {origin}. Add it only if you know the server.", origin=say(pasted.origin))] if pasted.origin else []
     warnings += [tr("Warning: {warning}.", warning=say(warning)) for warning in pasted.warnings]
     is_local = pasted.host.rpartition(":")[0] in LOOPBACK or pasted.host in LOOPBACK
@@ -88,7 +83,7 @@ def pasted_candidate(pasted: Pasted, name: str, find_secrets: FindSpans, same: s
         asked=pasted.secrets,
         has_start=True,
         own_access=", ".join(own),
-        notes=[*notes, *map(warning_note, warnings)],
+        notes=[*([(known, "info")] if same else []), *((warning, "warning") for warning in warnings)],
     )
 
 
@@ -119,18 +114,17 @@ class OtherWays(QWidget, View):
     def __init__(self, context: PageContext, close: Callable[[], object]) -> None:
         super().__init__()
         self.context, self._close, self._theme = context, close, context.theme
-        theme = context.theme
         find, take = partial(self._go, Servers("discover")), partial(self._go, ImportServers())
-        ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
-            ("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), find),
-            ("download", tr("Import from your AI clients"), tr("Import servers…"), take),
-            ("folder", tr("Install a bundle: a file that ends in .mcpb or .dxt"), tr("From a file…"), self._choose_bundle),
+        ways = (
+            self._way("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), find),
+            self._way("download", tr("Import from your AI clients"), tr("Import servers…"), take),
+            self._way("folder", tr("Install a bundle: a file that ends in .mcpb or .dxt"), tr("From a file…"), self._choose_bundle),
         )
         self._inside = QWidget()
         self._inside_lines = column(self._inside, margins=(0, 8, 0, 0), spacing=8)
         self._inside.hide()
-        box = lines_box(theme, (self._way(*way) for way in ways), "surface.raised")
-        fill(column(self, margins=(0, 8, 0, 0), spacing=8), Label(theme, tr("Or"), "strong"), box, self._inside)
+        box = lines_box(self._theme, ways, "surface.raised")
+        fill(column(self, margins=(0, 8, 0, 0), spacing=8), Label(self._theme, tr("Or"), "strong"), box, self._inside)
         self.reading(self._read_inmemory)()
 
     def _way(self, icon: str, words: str, button: str, go: Callable[[], None]) -> QHBoxLayout:
@@ -141,18 +135,13 @@ class OtherWays(QWidget, View):
         """Shows nothing: what could not be read is not offered."""
 
     async def _read_inmemory(self) -> None:
-        self._show_inmemory(await self.hub.servers.get_inmemory_servers())
-
-    def _show_inmemory(self, servers: Sequence[InMemoryServer]) -> None:
-        """Shows which servers installed packages contain."""
-        theme = self._theme
-        clear(self._inside_lines)
+        """Reads and shows which servers installed packages contain."""
+        theme, servers = self._theme, await self.hub.servers.get_inmemory_servers()
         self._inside.setVisible(bool(servers))
-        if not servers:
-            return
-        text = tr("Each of them runs inside Tooltray and can read every secret.")
-        words = Label(theme, tr("Of installed packages"), "strong"), Label(theme, text, "caption", "warning", wrap=True)
-        fill(self._inside_lines, *words, lines_box(theme, map(self._server, servers), "surface.raised"))
+        if servers:
+            text = tr("Each of them runs inside Tooltray and can read every secret.")
+            words = Label(theme, tr("Of installed packages"), "strong"), Label(theme, text, "caption", "warning", wrap=True)
+            fill(self._inside_lines, *words, lines_box(theme, map(self._server, servers), "surface.raised"))
 
     def _server(self, server: InMemoryServer) -> QHBoxLayout:
         theme = self._theme
@@ -173,17 +162,9 @@ class OtherWays(QWidget, View):
         self.context.sheets.replace(InMemorySheet(self.context, server))
 
     def _choose_bundle(self) -> None:
-        """Prompts for a bundle's file."""
-        dialog = QFileDialog(self.context.window, tr("Install a bundle"), str(Path.home()))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter(tr("Bundles ({patterns})", patterns=" ".join(f"*{ending}" for ending in ENDINGS)))
-        dialog.fileSelected.connect(self._open_bundle)
-        dialog.open()
-
-    def _open_bundle(self, path: str) -> None:
-        """Reads a bundle without starting it, and shows what it is."""
-        self.context.sheets.replace(ReadingBundleSheet(self.context, path))
+        """Prompts for a bundle's file, which is read without being started, and shows what it is."""
+        context, kind = self.context, tr("Bundles ({patterns})", patterns=" ".join(f"*{ending}" for ending in ENDINGS))
+        context.choose_file(tr("Install a bundle"), lambda path: context.sheets.replace(ReadingBundleSheet(context, path)), kind=kind)
 
 
 class AddServerSheet(ReviewSheet):
@@ -191,7 +172,7 @@ class AddServerSheet(ReviewSheet):
 
     Args:
         text: the text at the start.
-        projects: folders into whose own files a server can be added.
+        projects: folders into whose own files a server can be added, instead of the settings.
     """
 
     def __init__(self, context: PageContext, text: str = "", projects: Sequence[str] = ()) -> None:
@@ -208,8 +189,10 @@ class AddServerSheet(ReviewSheet):
         self._complaint = Label(theme, "", "caption", "error", wrap=True)
         self.other_ways = OtherWays(context, self.close_requested.emit)
         fill(self.head, self._source(), self._field, self._complaint, self.other_ways)
-        self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
-        self._target = self._target_line()
+        places = [(project, file_name(f"{project}/.mcp.json", project)) for project in projects]
+        self._where = Choice(theme, [("", tr("Your settings, for all clients")), *places], name=tr("Where it is written"))
+        self._target = QWidget()
+        fill(row(self._target, margins=(0, 8, 0, 0), spacing=12), Label(theme, tr("Where it is written"), "strong"), 1, self._where)
         self._test_panel = TestPanel(context)
         fill(self.body, self._target, self._test_panel)
         self._test = Button(theme, tr("Test"), icon="plug", on_click=self._on_test)
@@ -229,11 +212,6 @@ class AddServerSheet(ReviewSheet):
 
     def _with_access(self, candidate: Candidate, pasted: Pasted) -> Candidate:
         return with_access(candidate, pasted, self._new_access, can_sandbox=self._can_sandbox)
-
-    @property
-    def complaint(self) -> str:
-        """The error in the text, as shown."""
-        return self._complaint.text()
 
     @property
     def word(self) -> str:
@@ -263,11 +241,6 @@ class AddServerSheet(ReviewSheet):
         self._verdict = Label(self._theme, "", "caption", "success")
         fill(line, self._check, self._verdict)
         return line
-
-    def _target_line(self) -> QWidget:
-        widget = QWidget()
-        fill(row(widget, margins=(0, 8, 0, 0), spacing=12), Label(self._theme, tr("Where it is written"), "strong"), 1, self._where)
-        return widget
 
     def _on_text_changed(self) -> None:
         text = self._field.toPlainText()
@@ -371,9 +344,3 @@ class AddServerSheet(ReviewSheet):
 
     def _is_last_in_sight(self) -> bool:
         return super()._is_last_in_sight() or not self._test_panel.isHidden()
-
-
-def _places(projects: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns the places for a new server, with their names: the folder of a project's own file, or empty for the settings."""
-    own = [(project, file_name(f"{project}/.mcp.json", project)) for project in projects]
-    return [("", tr("Your settings, for all clients")), *own]

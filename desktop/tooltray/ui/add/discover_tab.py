@@ -1,52 +1,199 @@
 """The tab Discover of Servers: well-known servers and updates, and the official registry, searched while the user types. A key stroke only
-starts a timer."""
+starts a timer. And its list of offers: model/view, so that thousands cost as much as the visible ones."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
+import msgspec
 from msgspec.structs import replace
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QKeyEvent, Qt
-from PySide6.QtWidgets import QStackedWidget
+from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStackedWidget, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryHit, RegistrySearch, RegistryStatus, RegistryUpdate, StarterServer
-from tooltray.ui.add.offer_list import Offer, OfferList
 from tooltray.ui.add.offer_sheets import RegistrySheet, StarterSheet, kind_word
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, shipped, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import AddServer, Destination, OpenServer, WellKnownServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, whole
+from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.cell_delegate import RowHover
+from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import SearchField
+from tooltray.ui.widgets.row_model import Column, Index, RowModel
 from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.widgets.toast import show_toast
+from tooltray.ui.zoom import px
+
+ROW, HEADING = 58, 38  # px
+INSET, GAP, CHIP_GAP = 24, 16, 6
+FOCUS_BAR = 2
+ROOM_FOR_CHIPS = 560  # px; below that the words are worth more
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A line of the list.
+
+    Attributes:
+    key: identifies it; "" for a heading.
+    title, text: the two lines.
+    chips: words and tones, at the right.
+    wish: what choosing it does, as a word.
+    """
+
+    key: str
+    title: str
+    text: str = ""
+    chips: tuple[tuple[str, str], ...] = ()
+    wish: str = ""
+
+    @property
+    def is_heading(self) -> bool:
+        return not self.key
+
+    @property
+    def words(self) -> str:
+        """The text for screen readers."""
+        parts = (self.title, self.text, ", ".join(word for word, _ in self.chips), self.wish)
+        return ". ".join(part.rstrip(".。") for part in parts if part)
+
+
+class OfferModel(RowModel):
+    """Offers, and headings that cannot be chosen."""
+
+    def __init__(self) -> None:
+        words = Column("", lambda offer: offer.words, tip=lambda offer: offer.text)
+        super().__init__([words], lambda offer: offer.key or offer.title)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        return None if role == Qt.ItemDataRole.AccessibleDescriptionRole else super().data(index, role)  # it is among the words
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return Qt.ItemFlag.NoItemFlags if self.row(index.row()).is_heading else super().flags(index)
+
+
+class OfferDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, view: "OfferList") -> None:
+        super().__init__(view)
+        self._theme, self._view = theme, view
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(px(100), px(HEADING) if self._view.offers[index.row()].is_heading else px(ROW))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        offer, theme, box = self._view.offers[index.row()], self._theme, QRectF(option.rect)
+        painter.save()
+        if offer.is_heading:
+            self._text(painter, box.adjusted(px(INSET), px(12), -px(INSET), 0), offer.title, "caption_strong", "text.muted")
+        else:
+            self._fill(painter, option.state, box, is_hovered=self._view.hovered_row == index.row())
+            painter.setPen(theme.color("chart.grid"))
+            painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
+            self._paint_offer(painter, box.adjusted(px(INSET), 0, -px(INSET), 0), offer)
+        painter.restore()
+
+    def _fill(self, painter: QPainter, state: QStyle.StateFlag, box: QRectF, *, is_hovered: bool) -> None:
+        theme = self._theme
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(box, theme.color("surface.selected"))
+            if self._view.hasFocus():
+                painter.fillRect(QRectF(box.left(), box.bottom() - FOCUS_BAR, box.width(), FOCUS_BAR), theme.color("accent"))
+        elif is_hovered:
+            painter.fillRect(box, theme.color("surface.hover"))
+
+    def _paint_offer(self, painter: QPainter, box: QRectF, offer: Offer) -> None:
+        right, middle = box.right(), box.center().y()
+        if offer.wish:
+            width = self._theme.metrics("caption_strong").horizontalAdvance(offer.wish)
+            place = QRectF(right - width, box.top(), width + 1, box.height())
+            self._text(painter, place, offer.wish, "caption_strong", "accent.text")
+            right -= width + px(GAP)
+        if box.width() >= px(ROOM_FOR_CHIPS):
+            for word, tone in reversed(offer.chips):
+                width = self._theme.metrics("caption_strong").horizontalAdvance(word) + px(16)
+                paint_chip(painter, self._theme, right - width, middle, word, tone)
+                right -= width + px(CHIP_GAP)
+        lines = QRectF(box.left(), box.top() + px(9), right - px(GAP) - box.left(), px(20))
+        self._text(painter, lines, offer.title, "strong", "text.primary")
+        self._text(painter, lines.translated(0, px(20)), offer.text, "caption", "text.secondary")
+
+    def _text(self, painter: QPainter, place: QRectF, text: str, style: str, color: str) -> None:
+        painter.setFont(self._theme.font(style))
+        painter.setPen(self._theme.color(color))
+        shown = self._theme.metrics(style).elidedText(text, Qt.TextElideMode.ElideRight, int(place.width()) + 1)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+class OfferList(RowHover, QListView):
+    """A list of offers. `chosen` carries the key of the offer that a click or Enter chose."""
+
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._model = OfferModel()
+        self.setModel(self._model)
+        self.setItemDelegate(OfferDelegate(theme, self))
+        self.setMouseTracking(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setTabKeyNavigation(False)
+        self.clicked.connect(self._on_clicked)
+
+    @property
+    def offers(self) -> Sequence[Offer]:
+        return self._model.rows
+
+    def set_offers(self, offers: Sequence[Offer]) -> None:
+        """Replaces the offers; the current one and the scroll position stay where possible."""
+        current = self.currentIndex()
+        key = self.offers[current.row()].key if current.isValid() else ""
+        scrolled = self.verticalScrollBar().value()
+        if not self._model.set_rows(offers) and (place := self._model.find(key)) >= 0:
+            self.setCurrentIndex(self._model.index(place, 0))
+            self.verticalScrollBar().setValue(scrolled)
+
+    def go_in(self) -> None:
+        """Moves the focus to the list, and makes its first offer current if none is."""
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+        if not self.currentIndex().isValid():
+            first = next((index for index, offer in enumerate(self.offers) if not offer.is_heading), -1)
+            if first >= 0:
+                self.setCurrentIndex(self._model.index(first, 0))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.currentIndex().isValid():
+            self._choose(self.currentIndex().row())
+        elif event.key() == Qt.Key.Key_Escape:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        self._choose(index.row())
+
+    def _choose(self, place: int) -> None:
+        if key := self.offers[place].key:
+            self.chosen.emit(key)
+
 
 SEARCH_AFTER_MS = 120  # without another key; a search takes some 30 ms, and nobody reads what stands there in between
 AGAIN_AFTER_MS = 1_500  # between looks while the registry is being fetched, which takes a minute at most
 WIDEST = 4_000  # px; the field takes the whole line
 HIT, STARTER, UPDATE = "hit", "starter", "update"  # begin the keys of offers
 OLD_S = 7 * 86_400  # seconds; new servers come every day, and a week's are missed
-
-
-class DiscoverField(SearchField):
-    """A search field from which Down leads into the list below it."""
-
-    def __init__(self, context: PageContext, into: OfferList) -> None:
-        super().__init__(context.theme, tr("Search the registry, such as files, github or postgres"), width=WIDEST)
-        self._into = into
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Down:
-            self._into.go_in()
-        else:
-            super().keyPressEvent(event)
 
 
 class DiscoverTab(Page):
@@ -63,17 +210,14 @@ class DiscoverTab(Page):
         self._wanted = ""  # the server of the registry whose sheet is to open
         self._search, self._read_again = self.reading(self._read_found), self.reading(self._read)
         self.look_requested.connect(self._read_all)
-        self._wait = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
-        self._wait.timeout.connect(self._search)
-        self._again = QTimer(self, singleShot=True, interval=AGAIN_AFTER_MS)
-        self._again.timeout.connect(self._on_again)
+        self._wait, self._again = timer(self, SEARCH_AFTER_MS, self._search), timer(self, AGAIN_AFTER_MS, self._on_again)
         self.offers = OfferList(self._theme, tr("Servers to find"))
         self.offers.chosen.connect(self._on_chosen)
-        self.field = DiscoverField(context, self.offers)
+        self.field = SearchField(self._theme, tr("Search the registry, such as files, github or postgres"), width=WIDEST)
         self.field.textChanged.connect(self._on_text)
         self.setFocusProxy(self.field)
-        add = self._add = Button(self._theme, tr("Add server"), "primary", "plus", on_click=self._on_paste_wanted)
-        self.header_actions = (add,)
+        self._add = Button(self._theme, tr("Add server"), "primary", "plus", on_click=self._on_paste_wanted)
+        self.header_actions = (self._add,)
         self._count = Label(self._theme, "", "caption", "secondary", wrap=True)
         self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True, on_click=self._on_refresh)
         head = fill(column(margins=(24, 16, 24, 10), spacing=8), self.field, fill(row(spacing=10), (self._count, 1), self._refresh))
@@ -81,21 +225,20 @@ class DiscoverTab(Page):
         self._stack = QStackedWidget()
         fill(column(self), head, (NoticesAbove(self._fault, self._stack), 1))
         self._looking = EmptyState(self._theme, tr("One moment…"), tr("Well-known servers appear here."), [])
-        self._nothing = self._build_nothing()
+        paste = ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))
+        self._nothing = EmptyState(self._theme, tr("Nothing is found"), "", [paste])
+        self._nothing.way_chosen.connect(self._on_paste_wanted)
         for content in (self._looking, self._nothing, self.offers):
             self._stack.addWidget(content)
         self.enable(False)
         self._draw_status()
 
-    def _build_nothing(self) -> EmptyState:
-        nothing = EmptyState(
-            self._theme,
-            tr("Nothing is found"),
-            "",
-            [("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))],
-        )
-        nothing.way_chosen.connect(self._on_paste_wanted)
-        return nothing
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leads with Down from the field, which does not use that key, into the list."""
+        if event.key() == Qt.Key.Key_Down and self.field.hasFocus():
+            self.offers.go_in()
+        else:
+            super().keyPressEvent(event)
 
     def _read_all(self) -> None:
         """Reads well-known servers, updates, and the age of the registry's copy."""
@@ -103,8 +246,11 @@ class DiscoverTab(Page):
         self._search()
 
     async def _read(self) -> None:
-        self.show_starters(await self.hub.discovery.get_starter_servers())
-        self.show_updates(await self.hub.discovery.get_registry_updates())
+        self._starters = await self.hub.discovery.get_starter_servers()
+        self._draw_offers()
+        self._show_asked()
+        self._updates = await self.hub.discovery.get_registry_updates()
+        self._draw_offers()
 
     async def _read_found(self) -> None:
         words = self._words
@@ -133,11 +279,6 @@ class DiscoverTab(Page):
         self._stack.setEnabled(is_usable)
         self._add.setEnabled(is_usable)
 
-    def show_starters(self, starters: Sequence[StarterServer]) -> None:
-        self._starters = starters
-        self._draw_offers()
-        self._show_asked()
-
     def open_destination(self, destination: Destination) -> None:
         """Opens the sheet of a well-known server as soon as these servers are read; ignores an unknown one."""
         if isinstance(destination, WellKnownServer):
@@ -149,10 +290,6 @@ class DiscoverTab(Page):
         if starter is not None:
             self._asked_starter = ""
             self._open_starter(starter)
-
-    def show_updates(self, updates: Sequence[RegistryUpdate]) -> None:
-        self._updates = updates
-        self._draw_offers()
 
     def show_status(self, status: RegistryStatus) -> None:
         """Shows the age of the registry's copy, and its problem."""
@@ -197,7 +334,8 @@ class DiscoverTab(Page):
         text, tone = status_line(self._status, datetime.now(), found)
         self._count.setText(text)
         self._count.set_tone(tone)
-        self._refresh.setText(refresh_word(self._status))
+        status = self._status or RegistryStatus()
+        self._refresh.setText(tr("Refreshing…") if status.is_updating else tr("Retry") if status.problem is not None else tr("Refresh"))
 
     # the person
 
@@ -321,13 +459,6 @@ def _copy_words(status: RegistryStatus, now: datetime) -> tuple[str, str]:
     if status.is_updating or now.timestamp() - status.updated_at <= OLD_S:
         return text, "secondary"
     return in_a_row(text, tr("It is more than a week old; newer servers are missing.")), "warning"
-
-
-def refresh_word(status: RegistryStatus | None) -> str:
-    """Returns what the button beside that line does, or is doing."""
-    if status is not None and status.is_updating:
-        return tr("Refreshing…")
-    return tr("Retry") if status is not None and status.problem is not None else tr("Refresh")
 
 
 def found_text(shown: int, total: int) -> str:

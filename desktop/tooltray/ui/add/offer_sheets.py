@@ -62,15 +62,14 @@ class RegistrySheet(OfferSheet):
             line.addWidget(Chip(theme, tr("Not maintained any more"), "warning"))
         fill(self.head, line, Label(theme, server.description, "body", wrap=True))
         self.add_links((tr("Source code"), server.repository), (tr("Website"), server.website))
-        self._options: OptionList | None = None
         self._needs = Label(theme, "", "caption", "muted", wrap=True)
         usable = [option for option in server.options if option.problem is None] or list(server.options)
         self._option = usable[0] if usable else None
         if len(server.options) > 1 and self._option is not None:
             options = [(option.id, option_title(option)) for option in server.options]
-            self._options = OptionList(theme, options, name=tr("How to have it"), chosen=[self._option.id], may_be_empty=False)
-            self._options.changed.connect(self._on_option)
-            fill(self.head, Label(theme, tr("How to have it"), "strong"), self._options)
+            choice = OptionList(theme, options, name=tr("How to have it"), chosen=[self._option.id], may_be_empty=False)
+            choice.changed.connect(lambda: self._choose(choice.chosen[0]))
+            fill(self.head, Label(theme, tr("How to have it"), "strong"), choice)
         self.head.addWidget(self._needs)
         self._show_option()
 
@@ -86,9 +85,8 @@ class RegistrySheet(OfferSheet):
     def _option_id(self) -> str:
         return self._option.id if self._option is not None else ""
 
-    def _on_option(self) -> None:
-        chosen = self._options.chosen if self._options is not None else []
-        self._option = next((option for option in self.server.options if option.id in chosen), self._option)
+    def _choose(self, id: str) -> None:
+        self._option = next(option for option in self.server.options if option.id == id)
         self._show_option()
 
     def _show_option(self) -> None:
@@ -214,15 +212,8 @@ def size_text(size_bytes: int) -> str:
 
 def kind_text(offer: BundleOffer) -> str:
     """Returns the kind of program that runs the bundle."""
-    match offer.kind:
-        case "node":
-            return tr("runs with Node.js")
-        case "python":
-            return tr("runs with Python")
-        case "uv":
-            return tr("runs with uv")
-        case _:
-            return tr("brings a program of its own")
+    words = {"node": tr("runs with Node.js"), "python": tr("runs with Python"), "uv": tr("runs with uv")}
+    return words.get(offer.kind) or tr("brings a program of its own")
 
 
 def signature_text(offer: BundleOffer) -> str:
@@ -261,8 +252,7 @@ class BundleSheet(OfferSheet):
         word = tr("Update {name}", name=offer.here) if offer.here else tr("Install")
         name = tr("Install {name}", name=offer.title or offer.name) if not offer.here else word
         super().__init__(context, name, word, has_name=not offer.here)
-        theme = context.theme
-        self.offer = offer
+        theme, self.offer = context.theme, offer
         if offer.description:
             self.head.addWidget(Label(theme, offer.description, "body", wrap=True))
         self.head.addWidget(self._facts())

@@ -6,7 +6,7 @@ from collections.abc import Collection, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -17,12 +17,14 @@ from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.add.server_review import ServerReview, candidate_of
 from tooltray.ui.addresses import can_follow
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import secret_place
 from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, is_enter
 from tooltray.ui.widgets.form import Form
@@ -218,13 +220,12 @@ class OfferSheet(ReviewSheet):
         super().__init__(context, name, word)
         self._number = 0
         self._is_blocked = False
-        self.form: Form | None = None
+        self.form = Form(context.theme, ())
         self._blocks, self._form_place = column(spacing=8), column(margins=(0, 4, 0, 0))
         self.body.insertLayout(1, self._blocks)
         self.body.insertLayout(2, self._form_place)
         self.review = self.add_review(self.taken, has_name=has_name)
-        self._wait = QTimer(self, singleShot=True, interval=PREVIEW_AFTER_MS)
-        self._wait.timeout.connect(self._ask)
+        self._wait = timer(self, PREVIEW_AFTER_MS, self._ask)
 
     @abstractmethod
     async def preview(self, values: Values) -> NewServer:
@@ -238,18 +239,12 @@ class OfferSheet(ReviewSheet):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self.form is None or not self.form.focus():
+        if not self.form.focus():
             self.cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether a preview is being made."""
-        return self._wait.isActive()
-
-    @property
     def can_go(self) -> bool:
-        is_incomplete = self.form is not None and not self.form.is_complete  # pressing it shows what is missing
-        return not self._is_blocked and (super().can_go or is_incomplete)
+        return not self._is_blocked and (super().can_go or not self.form.is_complete)  # pressing it shows what is missing
 
     def set_fields(self, fields: Sequence[FormField]) -> None:
         """Replaces the fields."""
@@ -284,7 +279,7 @@ class OfferSheet(ReviewSheet):
         for words, address in addresses:
             if address and can_follow(QUrl(address)):
                 button = Button(self._theme, words, "link", "external", small=True)
-                button.setToolTip(address)
+                button.setToolTip(plain_tip(address))
                 button.clicked.connect(partial(QDesktopServices.openUrl, QUrl(address)))
                 line.addWidget(button)
         if line.count():
@@ -293,16 +288,14 @@ class OfferSheet(ReviewSheet):
 
     def set_busy(self, is_busy: bool) -> None:
         super().set_busy(is_busy)
-        if self.form is not None:
-            self.form.setEnabled(not is_busy)
+        self.form.setEnabled(not is_busy)
 
     def is_filled_in(self) -> bool:
-        return self.form is not None and self.form.check() and self.review.is_ready
+        return self.form.check() and self.review.is_ready
 
     def add(self) -> Coroutine[object, object, None]:
-        values = self.form.values if self.form is not None else {}
-        has_secrets = self.form is not None and any(each.field.is_secret and each.value is not None for each in self.form.rows)
-        return self._add_offer(self.add_offer(values, self.review.name, self.review.access), has_secrets)
+        has_secrets = any(each.field.is_secret and each.value is not None for each in self.form.rows)
+        return self._add_offer(self.add_offer(self.form.values, self.review.name, self.review.access), has_secrets)
 
     async def _add_offer(self, add: Coroutine[object, object, None], has_secrets: bool) -> None:
         await self.store(add, has_secrets=has_secrets)
@@ -312,7 +305,7 @@ class OfferSheet(ReviewSheet):
     def _on_changed(self) -> None:
         self._number += 1
         self.drop_failure()
-        if self.form is not None and self.form.is_complete and not self._is_blocked:
+        if self.form.is_complete and not self._is_blocked:
             self.review.show_text(tr("One moment…"))
             self._wait.start()
         else:
@@ -322,8 +315,7 @@ class OfferSheet(ReviewSheet):
 
     def _ask(self) -> None:
         """Requests a preview with the values so far."""
-        if self.form is not None:
-            self.run(self._read_preview(self._number, self.form.values))
+        self.run(self._read_preview(self._number, self.form.values))
 
     async def _read_preview(self, number: int, values: Values) -> None:
         try:

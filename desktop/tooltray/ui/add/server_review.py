@@ -16,11 +16,13 @@ from tooltray.ui.confinement_words import choice_text, choice_title, entry_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import ICONS
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
@@ -48,7 +50,7 @@ class Candidate(HidesFields, frozen=True, kw_only=True):
         own_access: what the entry itself says, which can be chosen, too; empty: nothing.
         is_lacking: the settings want it to be careful, and it cannot be.
         origin: where it is from.
-        notes: what to know before it is added: the text, an icon and a tone.
+        notes: what to know before it is added: the text and a tone, "info" or "warning".
     """
 
     hidden: ClassVar = ("entry", "asked")
@@ -67,7 +69,7 @@ class Candidate(HidesFields, frozen=True, kw_only=True):
     own_access: str = ""
     is_lacking: bool = False
     origin: str = ""
-    notes: Sequence[tuple[str, str, str]] = ()
+    notes: Sequence[tuple[str, str]] = ()
 
 
 def candidate_of(new: NewServer) -> Candidate:
@@ -86,13 +88,8 @@ def candidate_of(new: NewServer) -> Candidate:
         offered=new.access.offered if new.access is not None else (),
         is_lacking=bool(new.url) and new.access is not None and new.access.choice == "trusted",  # of a process the engine warns
         origin=new.origin,
-        notes=[warning_note(whole(warning)) for warning in new.warnings],
+        notes=[(whole(warning), "warning") for warning in new.warnings],
     )
-
-
-def warning_note(text: str) -> tuple[str, str, str]:
-    """Returns a warning as a note of a candidate."""
-    return text, "alert", "warning"
 
 
 class AccessField(QWidget):
@@ -164,9 +161,8 @@ class SecretRow(QWidget):
             ElidedLabel(theme, key, "mono", mode=Qt.TextElideMode.ElideMiddle),
             Icon(theme, "key", 14, "accent.text", "surface.raised"),
         )
-        self._field = _field(theme, tr("Value of {name}", name=key), value)
-        self._field.setEchoMode(QLineEdit.EchoMode.Password)
-        self._field.setPlaceholderText(tr("Paste its value"))
+        self._field = _field(theme, tr("Value of {name}", name=key), tr("Paste its value"), is_secret=True)
+        self._field.setText(value)
         self._field.textChanged.connect(self._on_typed)
         self._asked = QWidget()
         self._note = Label(theme, "", "caption", "error", wrap=True)
@@ -243,7 +239,7 @@ class ServerReview(Surface):
         self._stored: Label | None = None  # names secrets whose values the user gives elsewhere
         self.secrets: list[SecretRow] = []
         self._lines = self._parts = column(self, margins=(14, 4, 14, 4))
-        self._name = _field(theme, tr("Name of the server"), "")
+        self._name = _field(theme, tr("Name of the server"))
         self._name.setMaxLength(LONGEST_NAME)
         self._name.textEdited.connect(self._on_named)
         self._name.textChanged.connect(self._on_name_changed)
@@ -319,9 +315,9 @@ class ServerReview(Surface):
         self._add_access(candidate)
         if candidate.origin:
             self._add_part(tr("From"), Label(theme, say(candidate.origin), "body", "secondary", wrap=True))
-        for text, icon, tone in candidate.notes:
+        for text, tone in candidate.notes:
             line = self._add_line(8)
-            line.addWidget(Icon(theme, icon, 14, f"{tone}.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(Icon(theme, ICONS[tone], 14, f"{tone}.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(Label(theme, text, "caption", tone, wrap=True), 1)
         self._draw_chip()
 
@@ -410,14 +406,13 @@ class ServerReview(Surface):
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Returns a name that is free here."""
-    return next(free for free in chain((name,), (f"{name}-{number}" for number in count(2))) if free not in taken)
+    """Returns a name that is free here: the one that is wanted, or it with the first number that no server uses."""
+    stem = name[: LONGEST_NAME - 4]
+    return next(free for free in chain((name,), (f"{stem}-{number}" for number in count(2))) if free not in taken)
 
 
-def _field(theme: Theme, name: str, text: str) -> QLineEdit:
-    field = QLineEdit(text)
-    field.setFont(theme.font("mono"))
+def _field(theme: Theme, name: str, placeholder: str = "", *, is_secret: bool = False) -> QLineEdit:
+    field = text_line(theme, name, placeholder, style="mono", is_secret=is_secret)
     field.setFixedHeight(theme.size("control_small"))
     field.setMinimumWidth(px(120))
-    field.setAccessibleName(name)
     return field

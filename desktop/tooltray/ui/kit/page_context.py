@@ -241,9 +241,9 @@ class PageContext(View):
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         _open(dialog, use)
 
-    def choose_file(self, title: str, use: Callable[[str], None]) -> None:
-        """Prompts for a file, at first in the user's home folder, and passes it to `use`."""
-        dialog = QFileDialog(self.window, title, str(Path.home()))
+    def choose_file(self, title: str, use: Callable[[str], object], *, kind: str = "") -> None:
+        """Prompts for a file, at first in the user's home folder, and passes it to `use`; `kind`: see `choose_new_file`."""
+        dialog = QFileDialog(self.window, title, str(Path.home()), kind)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         _open(dialog, use)
 
@@ -261,7 +261,7 @@ class PageContext(View):
         _open(dialog, use)
 
 
-def _open(dialog: QFileDialog, use: Callable[[str], None]) -> None:
+def _open(dialog: QFileDialog, use: Callable[[str], object]) -> None:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.fileSelected.connect(use)
     dialog.open()

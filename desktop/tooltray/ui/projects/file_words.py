@@ -23,6 +23,20 @@ VARIABLES = {
     "missing": Phrase("{name}: is not set; without it the server cannot start", name=""),
 }
 """Whether a variable is set, in words."""
+ENTRY_LOOKS = {
+    "used": Look("state-connected", "success", Phrase("In use")),
+    "waits": Look("state-waiting", "warning", Phrase("Not allowed yet")),
+    "changed": Look("state-waiting", "warning", Phrase("Its change waits")),
+    "off": Look("state-off", "neutral", Phrase("Switched off")),
+}
+RELOAD_LOOKS = {
+    "add": Look("state-connected", "success", Phrase("Is added")),
+    "restart": Look("state-starting", "info", Phrase("Restarts")),
+    "change": Look("state-waiting", "warning", Phrase("Is changed")),
+    "setting": Look("state-waiting", "warning", Phrase("Is changed")),
+    "remove": Look("state-error", "error", Phrase("Is removed")),
+    "wait": Look("state-waiting", "warning", Phrase("Asks you")),
+}
 
 
 def file_title(file: ServerFileSnapshot) -> str:
@@ -52,17 +66,7 @@ def file_look(file: ServerFileSnapshot, failing: Collection[str] = ()) -> Look:
 
 def entry_look(entry: FileEntrySnapshot) -> Look:
     """Returns the status of one server of a file."""
-    match entry.state:
-        case "used":
-            return Look("state-connected", "success", tr("In use"))
-        case "waits":
-            return Look("state-waiting", "warning", tr("Not allowed yet"))
-        case "changed":
-            return Look("state-waiting", "warning", tr("Its change waits"))
-        case "off":
-            return Look("state-off", "neutral", tr("Switched off"))
-        case _:
-            return Look("state-error", "error", tr("Not used"))
+    return _in_words(ENTRY_LOOKS.get(entry.state, Look("state-error", "error", Phrase("Not used"))))
 
 
 def here(entry: FileEntrySnapshot) -> str:
@@ -204,19 +208,11 @@ def is_another(request: TrustRequest, known: TrustRequest) -> bool:
 
 def reload_look(change: ReloadChange) -> Look:
     """Returns what a reload would do to one thing: shape, colour and word."""
-    match change.kind:
-        case "add":
-            return Look("state-connected", "success", tr("Is added"))
-        case "restart":
-            return Look("state-starting", "info", tr("Restarts"))
-        case "change" | "setting":
-            return Look("state-waiting", "warning", tr("Is changed"))
-        case "remove":
-            return Look("state-error", "error", tr("Is removed"))
-        case "wait":
-            return Look("state-waiting", "warning", tr("Asks you"))
-        case _:
-            return Look("state-off", "neutral", tr("Stays"))
+    return _in_words(RELOAD_LOOKS.get(change.kind, Look("state-off", "neutral", Phrase("Stays"))))
+
+
+def _in_words(look: Look) -> Look:
+    return replace(look, word=say(look.word))
 
 
 def reload_does_something(changes: Sequence[ReloadChange]) -> bool:

@@ -35,7 +35,6 @@ from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import add_lines, card_section, group, lines_box
-from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.widgets.table import Table
 
@@ -96,7 +95,7 @@ class ProjectsTab(Page):
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
-        self._theme, self._guard_ms = context.theme, GUARD_MS
+        self._theme = context.theme
         self._failing: frozenset[str] = frozenset()
         self._found: Sequence[ServerFileSnapshot] = ()
         self._requests: list[TrustRequest] = []
@@ -191,7 +190,7 @@ class ProjectsTab(Page):
         requests = [request for request in self._requests if request.project == project]
         if not requests:
             return
-        panel = TrustSheet(self.context, requests, self._read_all, guard_ms=self._guard_ms)
+        panel = TrustSheet(self.context, requests, self._read_all)
         if (sheet := self.context.sheets.show(panel)) is not None:
             sheet.closed.connect(lambda: self._mark_seen(panel.shown))
 
@@ -336,7 +335,7 @@ class ProjectsTab(Page):
         except TooltrayError as error:  # about its file, which allowing does not need; or it can be no project: allowing says so again
             problem = error.problem
         trusted = [each for each in self._trusted if each.project == (requests[0].project if requests else path)]
-        panel = FolderSheet(self.context, path, requests, self._read_all, trusted=trusted, problem=problem, guard_ms=self._guard_ms)
+        panel = FolderSheet(self.context, path, requests, self._read_all, trusted=trusted, problem=problem)
         self.context.sheets.show(panel)
 
 

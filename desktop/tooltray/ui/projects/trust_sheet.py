@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import starmap
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -17,7 +17,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.ui.confinement_words import in_full, in_short
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.background import Work, timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import folder_name, visible_path
@@ -112,19 +112,14 @@ class TrustEntry(Surface):
             yield tr("Gets variables"), self._code(said.variable_lines(request))
         if not (request.secrets or request.variables):
             yield tr("Gets"), self._plain(_environment(request) if request.command else tr("none of your secrets, none of your variables"))
-        yield from self._written_words()
+        for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Other fields"), request.others)):
+            if lines:  # exactly as they are in the file
+                yield name, self._code("\n".join(lines))
         yield tr("Runs without asking"), self._plain(said.unasked(request))
         if request.confinement is not None:
             yield tr("Sandbox"), self._plain(in_full(request.confinement))
         if place := said.line_word(request.line):
             yield tr("In the file"), self._plain(place)
-
-    def _written_words(self) -> Iterator[tuple[str, QWidget]]:
-        """Yields the other settings of the entry, exactly as they are in the file."""
-        request = self.request
-        for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Other fields"), request.others)):
-            if lines:
-                yield name, self._code("\n".join(lines))
 
     def _plain(self, text: str) -> Label:
         return Label(self._theme, text, "caption", "secondary", wrap=True)
@@ -152,21 +147,17 @@ class TrustSheet(SheetView):
     Args:
         requests: of one project, at least one.
         read: reads what the page shows of files and requests.
-        guard_ms: how long it takes no approval after each change.
         title: in place of the question whether the servers are allowed.
     """
 
-    def __init__(
-        self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, guard_ms: int = GUARD_MS, title: str = ""
-    ) -> None:
+    def __init__(self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, title: str = "") -> None:
         self._project, file = (requests[0].project, requests[0].file) if requests else ("", "")
         question = tr("Allow servers of {folder}?", folder=folder_name(self._project)) if self._project else tr("Let a program do this?")
         super().__init__(context, title or question, WIDTH)
         theme, self._read = context.theme, read
         self._is_busy = False
         self._entries: dict[str, TrustEntry] = {}
-        self._guard = QTimer(self, singleShot=True, interval=guard_ms)
-        self._guard.timeout.connect(self._draw)
+        self._guard = timer(self, GUARD_MS, self._draw)
         self._text = Label(theme, "", "body", "secondary", wrap=True)
         self._more = Label(theme, "", "caption", "muted", wrap=True)
         self._unseen = Label(theme, "", "caption", "warning", wrap=True)
@@ -303,11 +294,10 @@ class FolderSheet(TrustSheet):
         *,
         trusted: Sequence[TrustedEntry] = (),
         problem: Problem | None = None,
-        guard_ms: int = GUARD_MS,
     ) -> None:
         self._folder, self._trusted, self._is_readable = folder, trusted, problem is None
         self._deferred = [server.name for server in context.servers.servers if server.is_deferred]
-        super().__init__(context, requests, read, guard_ms=guard_ms, title=tr("Allow the folder {folder}?", folder=folder_name(folder)))
+        super().__init__(context, requests, read, title=tr("Allow the folder {folder}?", folder=folder_name(folder)))
         self.body.insertWidget(0, CodeLabel(context.theme, visible_path(folder)))
         self.body.insertWidget(2, Label(context.theme, self._file_words(requests), "body", "secondary", wrap=True))
         if problem is not None:

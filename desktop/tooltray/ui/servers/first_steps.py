@@ -147,11 +147,8 @@ class FirstStepsStrip(QWidget, View):
             return
         sessions = await self.hub.views.get_sessions()
         before = tuple(client for client in (await self.hub.activity.get_activity_choices()).clients if client != PERSON)
-        calls = (
-            await self.hub.activity.get_activity(ActivityFilter(kinds=("call",), outcomes=ANSWERED, clients=before), limit=1)
-            if before
-            else []
-        )
+        wanted = ActivityFilter(kinds=("call",), outcomes=ANSWERED, clients=before)
+        calls = await self.hub.activity.get_activity(wanted, limit=1) if before else []
         names = [session.client for session in sessions if session.is_connected and session.client] or before
         self.show_found(shown_client(names[0]) if names else "", bool(calls))
 
@@ -168,12 +165,9 @@ class FirstStepsStrip(QWidget, View):
         self.run(self.hub.settings.change_settings({"window": {SETTING: are_wanted or None}}))
 
     def _on_hub_changed(self) -> None:
-        snapshot = self.context.hub.snapshot
-        if snapshot is None:
-            return
-        server = answering(snapshot.servers)
-        client = self.steps.client or (tr("An AI client") if snapshot.session_count else "")
-        self._take(replace(self.steps, server=server, client=client))
+        if (snapshot := self.context.hub.snapshot) is not None:
+            client = self.steps.client or (tr("An AI client") if snapshot.session_count else "")
+            self._take(replace(self.steps, server=answering(snapshot.servers), client=client))
 
     def _on_called(self, event: ToolCallResult) -> None:
         """Takes the call from its event: the journal has it only later. The user's own tries do not count."""

@@ -4,6 +4,7 @@ one Undo reverts all."""
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QResizeEvent
@@ -13,9 +14,8 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.figures import first_names
-from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.server_actions import can
+from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.server_actions import BY_NAME, can
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import is_of_file
@@ -29,6 +29,9 @@ from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.surface import add_gap, fill, row
 from tooltray.ui.zoom import px
 
+if TYPE_CHECKING:  # it imports this
+    from tooltray.ui.servers.servers_page import InstalledTab
+
 START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
 AT_ONCE = 8  # starts of programs beside each other; more would slow each other down
 MOST_NAMES = 6  # of those that failed, in one notice
@@ -40,20 +43,16 @@ NOT_STOPPED = Phrase("{count} servers could not be stopped", count=0)
 NOT_REMOVED = Phrase("{count} servers could not be removed", count=0)
 NOT_CHANGED = Phrase("{count} servers could not be changed", count=0)
 
-Work = Callable[[str], Coroutine[object, object, None]]
+Work = Callable[[str], Coroutine[object, object, object]]
 
 
 class ManyServers(QObject, View):
-    """The actions on several servers. Which servers an action failed for is shown above the pages, and the reason at each.
+    """The actions on several servers. Which servers an action failed for is shown above the pages, and the reason at each."""
 
-    Args:
-        verbs: those on one server.
-        show_at_server: shows at a server why an action failed.
-    """
-
-    def __init__(self, context: PageContext, parent: QObject, verbs: ServerVerbs, show_at_server: Callable[[str, Problem], object]) -> None:
-        super().__init__(parent)
-        self.context, self._verbs, self._show_at_server = context, verbs, show_at_server
+    def __init__(self, page: "InstalledTab", verbs: ServerVerbs) -> None:
+        super().__init__(page)
+        context = self.context = page.context
+        self._page, self._verbs = page, verbs
         context.wishes.many_requested.connect(self.do)
         context.wishes.lazy_many_requested.connect(self.make_compact)
         context.hub.snapshot_changed.connect(self.look_at_rules)
@@ -123,7 +122,7 @@ class ManyServers(QObject, View):
         await self._each(names, show, NOT_CHANGED, at_once=1)
         self.context.wishes.costs_requested.emit()
         if before:
-            words = tr("The tool listing of {name} is compact", name=names[0])
+            words = tr("The tool listing of {name} is compact", name=next(iter(before)))
             many = tr("The tool listing of {count} servers is compact", count=len(before))
             self.context.offer_undo(words if len(before) == 1 else many, partial(self._list_as_before, before))
 
@@ -158,18 +157,13 @@ class ManyServers(QObject, View):
             self.context.offer_undo(words, partial(self._set_rules, {name: before[name] for name in done}))
 
     async def _set_rules(self, rules: Mapping[str, Sequence[str]]) -> list[str]:
-        async def choose(name: str) -> None:
-            await self.hub.approvals.set_server_auto_approve(name, list(rules[name]))
-
-        return await self._each(list(rules), choose, NOT_CHANGED, at_once=1)
+        work = self.hub.approvals.set_server_auto_approve
+        return await self._each(list(rules), lambda name: work(name, list(rules[name])), NOT_CHANGED, at_once=1)
 
     # back
 
     async def _list_as_before(self, before: dict[str, bool | None]) -> None:
-        async def show(name: str) -> None:
-            await self.hub.views.set_lazy_load(before[name], name)
-
-        await self._each(list(before), show, NOT_CHANGED, at_once=1)
+        await self._each(list(before), lambda name: self.hub.views.set_lazy_load(before[name], name), NOT_CHANGED, at_once=1)
         self.context.wishes.costs_requested.emit()
 
     async def _bring_back(self, removed: Sequence[RemovedServer]) -> None:
@@ -195,7 +189,7 @@ class ManyServers(QObject, View):
                     await work(name)
                 except TooltrayError as error:
                     problems[name] = error.problem
-                    self._show_at_server(name, error.problem)
+                    self._page.show_server_problem(name, error.problem)
 
         await asyncio.gather(*(one(name) for name in names))
         if problems:
@@ -221,16 +215,11 @@ class ManyBar(QWidget):
         self._words.setFont(theme.font("label", tabular=True))
         line = fill(row(self, margins=(24, 10, 24, 10), spacing=4), self._words)
         add_gap(line, 6)
-        faces = (
-            (START, tr("Start"), "play", "secondary"),
-            (STOP, tr("Stop"), "stop", "secondary"),
-            (RESTART, tr("Restart"), "refresh", "secondary"),
-            (ON_DEMAND, tr("Sleep"), "clock", "secondary"),
-            (REMOVE, tr("Remove"), "trash", "danger"),
-        )
         self._buttons: dict[str, Button] = {}
-        for what, text, icon, variant in faces:
-            self._buttons[what] = Button(theme, text, variant, icon, small=True, on_click=partial(self._on_pressed, what))
+        for what in (START, STOP, RESTART, ON_DEMAND, REMOVE):
+            action, variant = BY_NAME[what], "danger" if what == REMOVE else "secondary"
+            text = tr("Sleep") if what == ON_DEMAND else say(action.title)
+            self._buttons[what] = Button(theme, text, variant, action.icon, small=True, on_click=partial(self._on_pressed, what))
         self._buttons[ON_DEMAND].setToolTip(tr("They start when a client needs them, not with Tooltray."))
         self._all = Button(theme, tr("Select all"), "ghost", small=True, on_click=table.selectAll)
         fill(

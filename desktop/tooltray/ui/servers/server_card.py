@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 
 from msgspec.structs import replace
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
@@ -14,10 +14,12 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import LEFT_OUT, ServerSnapshot, ServerState
 from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin, origin_chip
 from tooltray.ui.problem_words import in_a_row
 from tooltray.ui.server_pane.server_menu import ServerButtons
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.server_words import (
     Action,
     Foot,
@@ -64,17 +66,14 @@ class CardName(PaintedButton):
         self.setFixedHeight(theme.line("strong"))
         self.setFont(theme.font("strong"))
 
-    def set_name(self, name: str, state: str, explanation: str) -> None:
-        """Shows a name; `state` is in words, `explanation` of the server for a tooltip."""
-        self.setText(name)
-        self.setAccessibleName(f"{name}, {state}")
-        self.setToolTip(explanation or name)
-        self.update()
-
-    def set_meaning(self, meaning: str) -> None:
-        """Describes the state and the keys to screen readers."""
+    def set_server(self, server: ServerSnapshot, state: str, meaning: str) -> None:
+        """Shows the name of a server, and describes its state and the keys to screen readers."""
+        self.setText(server.name)
+        self.setAccessibleName(f"{server.name}, {state}")
+        self.setToolTip(plain_tip(server.description or server.name))
         keys = tr("Enter opens it, Space switches it on or off. Arrow keys: other servers.")
         self.setAccessibleDescription(in_a_row(meaning, keys))
+        self.update()
 
     def set_tone(self, tone: str) -> None:
         self._tone = f"text.{tone}"
@@ -119,8 +118,7 @@ class ServerCard(GridCard):
         self._is_paused = False
         self._shown: Foot | None = None
         self._changed_at = 0.0
-        self._clock = QTimer(self, interval=TICK_MS)  # while it is said when it is tried again
-        self._clock.timeout.connect(self._on_tick)
+        self._clock = timer(self, TICK_MS, self._on_tick, repeats=True)  # while it is said when it is tried again
         body = fill(column(self, margins=(16, 14, 16, 10)), self._title_row())
         add_gap(body, 8)
         fill(body, self._foot_row(), 1)
@@ -131,10 +129,6 @@ class ServerCard(GridCard):
     @property
     def is_urgent(self) -> bool:
         return needs_action(self.server)
-
-    @property
-    def _is_asleep(self) -> bool:
-        return self.server.state is ServerState.ON_DEMAND and not self._is_paused
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()  # else a release is none of this card's
@@ -252,7 +246,6 @@ class ServerCard(GridCard):
         shown = paused_look(server) if self._is_paused else server_look(server)
         self.setAccessibleName(f"{server.name}, {shown.word}")
         self._tile.set_sign(*sign(server))
-        self._name.set_name(server.name, shown.word, server.description)
         self._service.set_text(service(server), reached(server))
         self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
         confinement = server.confinement
@@ -277,12 +270,13 @@ class ServerCard(GridCard):
         self._shown = shown
         headline, detail = shown.headline, shown.detail
         if shown.is_calm:
-            headline, detail = state.word, tr("Starts when used") if self._is_asleep else ""
+            is_asleep = self.server.state is ServerState.ON_DEMAND and not self._is_paused
+            headline, detail = state.word, tr("Starts when used") if is_asleep else ""
         if shown.tone != "primary" and state.tone not in ("error", "warning", "neutral"):  # it runs, and something else is wrong
             wrong = look(ServerState.ERROR if shown.tone == "error" else ServerState.NEEDS_SIGN_IN)
             state = replace(wrong, word=state.word)
         self._badge.set_look(state, shown.explanation)
-        self._name.set_meaning(shown.explanation)
+        self._name.set_server(self.server, state.word, shown.explanation)
         self._headline.set_text(headline, shown.explanation)
         self._headline.set_tone("secondary" if state.tone == "neutral" else state.tone)
         self._detail.setVisible(bool(detail))
@@ -331,6 +325,6 @@ class ServerCard(GridCard):
 
 def _show_chip(chip: Chip, word: str, tone: str, explanation: str) -> None:
     chip.set_word(word, tone)
-    chip.setToolTip(explanation)
+    chip.setToolTip(plain_tip(explanation))
     chip.setAccessibleName(explanation)
     chip.setVisible(bool(word))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
@@ -14,11 +15,13 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.server_actions import is_own
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
+from tooltray.ui.server_text import plain_tip
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, popup_below
+from tooltray.ui.widgets.button import Button, new_menu, popup_below
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import fill, row
@@ -30,7 +33,7 @@ LEAST_SAVED = 500  # tokens by all servers together; less is not worth a word
 
 def savings(servers: Sequence[ServerSnapshot], costs: ToolCosts) -> list[tuple[str, int]]:
     """Returns what each server would save if its tool listing alone became compact, the most first."""
-    own = {server.name for server in servers if not server.is_builtin and not server.is_lazy and server.origin != "proposal"}
+    own = {server.name for server in servers if is_own(server) and not server.is_lazy}
     known = [(cost.server, cost.shown_tokens - cost.compact_tokens) for cost in costs.servers if cost.compact_tokens is not None]
     saved = [(name, tokens - costs.search_tokens) for name, tokens in known if name in own and tokens > costs.search_tokens]
     return sorted(saved, key=lambda each: -each[1])
@@ -44,25 +47,19 @@ class TokenAdvice(Button):
         self._wishes = wishes
         self._saved: list[tuple[str, int]] = []
         self._total = 0
+        self.setToolTip(tr("Clients see one small tool per server; using it loads the rest."))
         self.clicked.connect(self._on_clicked)
         self.hide()
 
-    @property
-    def is_worth_it(self) -> bool:
-        return self._total >= LEAST_SAVED
-
     def set_savings(self, saved: list[tuple[str, int]], search_tokens: int) -> None:
-        """Offers savings; together they cost the tools that search once, which each of them counts."""
+        """Offers savings that are worth a word; together they cost the tools that search once, which each of them counts."""
         self._saved = saved
         self._total = sum(tokens for _, tokens in saved) + search_tokens * max(0, len(saved) - 1)
         self.setText(tr("Save {tokens} tokens…", tokens=f"{self._total:,}"))
-        self.setToolTip(tr("Clients see one small tool per server; using it loads the rest."))
+        self.setVisible(self._total >= LEAST_SAVED)
 
     def _on_clicked(self) -> None:
-        menu = QMenu(self)
-        menu.setFont(self._theme.font())
-        menu.setAccessibleName(self.text())
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu = new_menu(self, self._theme, self.text())
         menu.addAction(tr("Compact tool listing: one small tool per server loads the rest")).setEnabled(False)
         if len(self._saved) > 1:
             everything = [name for name, _ in self._saved]
@@ -112,17 +109,14 @@ class TokenSummary(QWidget):
     def show_problem(self, problem: Problem) -> None:
         """Shows that the tokens could not be counted."""
         self._costs = None
-        self._draw()
+        self._advice.hide()
         self._words.setText(tr("Tokens could not be counted"))
-        self.setToolTip(whole(problem))
+        self.setToolTip(plain_tip(whole(problem)))
 
     def _draw(self) -> None:
-        costs = self._costs
-        has_tokens = costs is not None and costs.tokens > 0
-        self._advice.setVisible(has_tokens and self._advice.is_worth_it)
-        if costs is None:
+        if (costs := self._costs) is None:
             return
-        self._words.setText(_head(self._listing, costs, self._servers, self._in_full) if has_tokens else "")
+        self._words.setText(_head(self._listing, costs, self._servers, self._in_full) if costs.tokens else "")
         counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
         if costs.is_estimated:
             counted = tr("Tokens of tool definitions in a client's context, estimated by size: they could not be counted")
@@ -131,14 +125,14 @@ class TokenSummary(QWidget):
             lines.insert(0, tr("Listed in full for {clients}.", clients=", ".join(self._in_full)))
         if (listing := self._listing) is not None and listing.summary:
             lines.insert(0, tr("{summary} Change it in Clients > Defaults….", summary=listing.summary))
-        self.setToolTip("\n".join(lines))
+        self.setToolTip(plain_tip("\n".join(lines)))
 
 
 def _head(listing: ClientModeSnapshot | None, costs: ToolCosts, servers: Sequence[ServerSnapshot], in_full: Sequence[str]) -> str:
     """Returns the default listing and its cost, and which clients get all tools although it is another one."""
     mode, cost = listing.shown_mode if listing is not None else "everything", default_tokens(costs.shown_tokens, costs.tokens)
     cost = tr("about {tokens}", tokens=cost) if costs.is_estimated else cost
-    own = [server for server in servers if not server.is_builtin and server.origin != "proposal"]
+    own = [server for server in servers if is_own(server)]
     compact = sum(server.is_lazy for server in own)
     if mode == "search":
         text = tr("Default listing: search · {tokens}", tokens=default_tokens(0, costs.tokens))
@@ -187,14 +181,13 @@ class ServerFilter(QWidget):
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
-        self._state = 0
         self._servers: Sequence[ServerSnapshot] = ()
         self._words: list[str] = []
         self.found: dict[str, list[str]] = {}
         line = row(self, margins=(24, 14, 24, 12), spacing=10)
         names = [tr("All"), tr("Needs you"), tr("Ready"), tr("Starting"), tr("Waiting"), tr("Stopped")]
         self._tabs = FilterTabs(theme, names, name=tr("State"), hides_empty=True)
-        self._tabs.chosen.connect(self._on_chosen)
+        self._tabs.chosen.connect(self.changed)
         self._keys = ElidedLabel(theme, "", "caption", "muted")
         self.tokens = TokenSummary(theme, wishes)
         fill(line, self._tabs, (self._keys, 1), self.tokens)
@@ -222,9 +215,10 @@ class ServerFilter(QWidget):
         """Shows how the keyboard goes from card to card."""
         self._keys.set_text(tr("Arrow keys: other servers") if is_shown else "")
 
-    def set_width(self, width: int) -> None:
-        """Sets the width of the page: a narrow one hides the tokens."""
-        self.tokens.setVisible(width >= px(ROOM_FOR_TOKENS))
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Hides the tokens in a narrow page."""
+        super().resizeEvent(event)
+        self.tokens.setVisible(self.width() >= px(ROOM_FOR_TOKENS))
 
     def set_words(self, text: str) -> None:
         """Searches servers for other words; the caller searches their tools."""
@@ -242,7 +236,7 @@ class ServerFilter(QWidget):
 
     def passes(self, server: ServerSnapshot) -> bool:
         """Returns whether a server fits the chosen state and the search."""
-        return self._state in (ALL, tab_of(server)) and self._is_found(server)
+        return self._tabs.current in (ALL, tab_of(server)) and self._is_found(server)
 
     def _is_found(self, server: ServerSnapshot) -> bool:
         if not self._words:
@@ -251,13 +245,9 @@ class ServerFilter(QWidget):
 
     def show_all(self) -> None:
         """Shows servers of every state."""
-        self._tabs.choose(0)
-        self._on_chosen(0)
+        self._tabs.choose(ALL)
+        self.changed.emit()
 
     def _has(self, *texts: str) -> bool:
         text = "\n".join(texts).casefold()
         return all(word in text for word in self._words)
-
-    def _on_chosen(self, index: int) -> None:
-        self._state = index
-        self.changed.emit()

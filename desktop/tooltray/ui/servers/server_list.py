@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot
-from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_words import found_words
@@ -140,9 +139,6 @@ class ServerList(QStackedWidget):
         if (server := self._servers.find(name)) is not None:
             self.table.update_row(server)  # puts its switch back
 
-    def set_costs(self, costs: Mapping[str, ServerCost]) -> None:
-        self.table.set_costs(costs)
-
     def set_found(self, found: Mapping[str, Sequence[str]]) -> None:
         """Shows at each server how many of its tools a search has found, and which."""
         for name, card in self._cards.items():
@@ -150,7 +146,7 @@ class ServerList(QStackedWidget):
         self.table.set_found({name: found_words(names) for name, names in found.items()})
 
     def await_card(self, name: str) -> None:
-        """Moves the focus to the card of a server that is being restored, as soon as the card exists."""
+        """Moves the focus to the card of a server that is being restored, as soon as it exists."""
         self._returning = name
 
     def take_keyboard(self, name: str) -> None:
@@ -161,7 +157,7 @@ class ServerList(QStackedWidget):
             self._focus_card(name)
 
     def _show_table(self) -> None:
-        self.table.set_servers(self._matching())
+        self.table.set_rows(self._matching())
         self.setCurrentWidget(self.table if self.table.rows else self._nothing_found)
 
     def _show_cards(self, is_new: bool) -> None:

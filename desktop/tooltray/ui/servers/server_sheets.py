@@ -1,46 +1,51 @@
-"""The sheets of a server: the name of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI clients, and its
-options, which apply at once."""
+"""The sheets of a server: the name of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI clients, its
+options, which apply at once, and why it does not run."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import starmap
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
+from tooltray.ui.add.server_review import LONGEST_NAME, free_name
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.origins import change_there, is_of_file
+from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.settings.secret_sheets import SecretEntry
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import lines_box, text_line
 from tooltray.ui.widgets.surface import clear, column, divider, fill, row
 from tooltray.ui.zoom import px
 
 NARROW, WIDTH, WIDE = 480, 520, 560  # px
-LONGEST_NAME = 64  # what settings allow
 
 
 class DuplicateSheet(SheetView):
-    """A sheet that duplicates a server: for another account of the same service, or for the same program with other arguments.
-
-    Args:
-        show_copy: opens the settings of the copy, by its name.
+    """A sheet that duplicates a server: for another account of the same service, or for the same program with other arguments. The
+    settings of the copy open next.
     """
 
-    def __init__(self, context: PageContext, server: ServerSnapshot, show_copy: Callable[[str], object]) -> None:
+    def __init__(self, context: PageContext, server: ServerSnapshot) -> None:
         super().__init__(context, tr("Duplicate {name}", name=server.name), NARROW)
-        theme, self._server, self._show_copy = context.theme, server.name, show_copy
+        theme, self._server = context.theme, server.name
         self._taken = frozenset(each.name for each in context.servers.servers)
         self._field = text_line(theme, tr("Name of the copy"))
         self._field.setText(free_name(server.name, self._taken))
@@ -55,7 +60,7 @@ class DuplicateSheet(SheetView):
         fill(self.body, Label(theme, tr("Name of the copy"), "label"), self._field, self._note, about)
         self.add_button(tr("Cancel"), self.leave)
         self._go = self.add_button(tr("Duplicate"), self._on_duplicate, "primary")
-        QShortcut(QKeySequence("Ctrl+Return"), self, self._on_duplicate).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_duplicate)
         self.set_first_focus(self._field)
         self._draw()
 
@@ -80,14 +85,8 @@ class DuplicateSheet(SheetView):
             self.run(self._duplicate(self._field.text().strip()))
 
     async def _duplicate(self, name: str) -> None:
-        self._show_copy(await self.hub.servers.duplicate_mcp_server(self._server, name))
+        self.context.go(OpenServer(await self.hub.servers.duplicate_mcp_server(self._server, name), "settings"))
         self.close_requested.emit()
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """Returns the name with the first number that no server uses."""
-    stem = name[: LONGEST_NAME - 4]
-    return next(found for number in range(2, len(taken) + 3) if (found := f"{stem}-{number}") not in taken)
 
 
 class SignInAddressSheet(SheetView):
@@ -141,12 +140,8 @@ class AddToSheet(SheetView):
         links = await self.hub.servers.get_client_links(self._server)
         if not links:
             raise TooltrayError(tr("No AI client takes a link for it"), "", tr("Connect the client on the page Clients."))
-        self._show_links(links)
-
-    def _show_links(self, links: Mapping[str, str]) -> None:
-        """Shows a link for each client that supports links."""
         clear(self._place)
-        self._place.addWidget(lines_box(self._theme, (self._line(*each) for each in links.items()), "surface.raised"))
+        self._place.addWidget(lines_box(self._theme, starmap(self._line, links.items()), "surface.raised"))
 
     def _line(self, client: str, link: str) -> QHBoxLayout:
         copy = Button(self._theme, tr("Copy"), small=True, on_click=partial(self.context.copy, link, tr("The link is copied")))
@@ -222,12 +217,10 @@ class OptionsSheet(SheetView):
 
     def set_cost(self, cost: ServerCost | None) -> None:
         """Shows what the definitions of the server's tools cost; None: not known."""
-        known = cost is not None and cost.tokens > 0
-        self._cost.setVisible(known)
-        if cost is not None and known:
-            self._cost.setText(
-                tr("{tokens} for a client with all tools of this server.", tokens=default_tokens(cost.shown_tokens, cost.tokens))
-            )
+        self._cost.setVisible(cost is not None and cost.tokens > 0)
+        if cost is not None:
+            tokens = default_tokens(cost.shown_tokens, cost.tokens)
+            self._cost.setText(tr("{tokens} for a client with all tools of this server.", tokens=tokens))
 
     def _show_entry(self, entry: Mapping[str, object]) -> None:
         """Shows with which arguments of its entry the server starts for a project."""
@@ -292,11 +285,8 @@ class OptionsSheet(SheetView):
 
     def _on_edited(self) -> None:
         self._save.setEnabled(self._arguments is not None and self._edited != self._arguments)
-        self._note.setText(
-            tr("One argument per line, without quotes.")
-            if "{project_path}" in self._field.toPlainText() or "{project_name}" in self._field.toPlainText()
-            else tr("Nothing in them names the project yet.")
-        )
+        has_project = any(each in self._field.toPlainText() for each in ("{project_path}", "{project_name}"))
+        self._note.setText(tr("One argument per line, without quotes.") if has_project else tr("Nothing in them names the project yet."))
 
     def _set_deferred(self, is_deferred: bool, template: list[str] | None) -> None:
         """Sets whether the server waits for a project, and with which arguments it starts for one; None: its `args`."""
@@ -320,3 +310,160 @@ def _variable(theme: Theme, placeholder: str, text: str) -> QHBoxLayout:
     code = Label(theme, placeholder, "mono")
     code.setFixedWidth(px(NAME_COLUMN))
     return fill(row(spacing=8), code, (Label(theme, text, "caption", "secondary", wrap=True), 1))
+
+
+WHY_WIDTH = 680
+FACT_COLUMN = 110
+STDERR_LINES = 6
+
+
+class WhySheet(SheetView):
+    """A sheet about why a server does not run; it goes with its server.
+
+    Args:
+        open_log: opens the server's log at a time in unix seconds, 0: at its end.
+    """
+
+    def __init__(self, context: PageContext, client: QtMcpClient, open_log: Callable[[float], object]) -> None:
+        super().__init__(context, tr("Why does {name} not run?", name=client.name), WHY_WIDTH)
+        theme, self._client, self._open_log = context.theme, client, open_log
+        client.setParent(self)
+        client.removed.connect(self.close_requested)
+        self._done = column()
+        self._found = column(spacing=12)
+        fill(self.body, self._done, self._found)
+        self._found.addWidget(Label(theme, tr("Looking into it…"), "body", "muted"))
+        log = Button(theme, tr("Show log"), icon="log", on_click=self._on_log)
+        self._edit = Button(theme, tr("Edit"), icon="edit", on_click=self._on_edit)
+        self._edit.setAccessibleName(tr("Edit {name}", name=client.name))
+        fill(self.buttons, log, self._edit, 1)
+        self._close = self.add_button(tr("Close"), self.leave)
+        self.set_first_focus(self._close)
+        self.reading(self._read)()
+
+    async def _read(self) -> None:
+        try:
+            found = await self._client.diagnose()
+        finally:
+            if self.is_there:
+                clear(self._found)
+        if found is not None:
+            self._show(found)
+        if not self._found.count():
+            self._found.addWidget(Label(self._theme, tr("No cause found."), "body", "muted"))
+
+    def _show(self, found: Diagnosis) -> None:
+        if found.problem is not None:
+            self._found.addWidget(Banner(self._theme, "error", title(found.problem), sentences(found.problem)))
+        elif found.is_ok:
+            self._found.addWidget(Banner(self._theme, "info", tr("Nothing is wrong with it now"), ""))
+        only_edited = found.problem is not None and all(remedy.kind == "start" for remedy in found.remedies)  # which fails again
+        self._edit.set_variant("primary" if only_edited else "secondary")
+        if found.remark:  # such as secrets that it usually needs and does not get
+            self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))
+        if found.remedies:
+            self._add_box(tr("How to fix it"), map(self._remedy, found.remedies))
+        if facts := _facts(found):
+            self._add_box(tr("What was found"), starmap(self._fact, facts))
+        if found.stderr:
+            self._found.addWidget(Label(self._theme, tr("Its last lines"), "strong"))
+            name = tr("Lines that {name} wrote", name=self._client.name)
+            self._found.addWidget(CodeView(self._theme, "\n".join(found.stderr), name, lines=min(len(found.stderr), STDERR_LINES)))
+
+    def _add_box(self, title: str, lines: Iterable[QHBoxLayout]) -> None:
+        fill(self._found, Label(self._theme, title, "strong"), lines_box(self._theme, lines, margin=4))
+
+    def _remedy(self, remedy: Remedy) -> QHBoxLayout:
+        words = fill(column(spacing=2), Label(self._theme, _sentence(remedy.title), "label", wrap=True))
+        if remedy.value and remedy.kind != "store_secret":
+            words.addWidget(CodeLabel(self._theme, remedy.value, "secondary"))
+        line = fill(row(margins=(0, 8, 0, 8), spacing=12), (words, 1))
+        if (button := self._remedy_button(remedy)) is not None:
+            line.addWidget(button)
+        return line
+
+    def _remedy_button(self, remedy: Remedy) -> QWidget | None:
+        if remedy.is_automatic or remedy.kind == "sign_in":
+            button = Button(self._theme, _verb(remedy.kind), small=True, on_click=partial(self._on_remedy, remedy))
+        elif remedy.kind == "store_secret":
+            button = Button(self._theme, tr("Enter it"), small=True, icon="key", on_click=partial(self._on_secret, remedy))
+        elif remedy.value:
+            button = Button(self._theme, tr("Copy"), icon="copy", small=True)
+            button.clicked.connect(partial(self.context.copy, remedy.value, tr("Copied")))
+        else:
+            return None
+        button.setAccessibleName(f"{button.text()}, {_sentence(remedy.title)}")
+        return button
+
+    def _fact(self, name: str, value: str) -> QHBoxLayout:
+        line, label = row(margins=(0, 6, 0, 6)), Label(self._theme, name, "caption", "muted")
+        label.setFixedWidth(px(FACT_COLUMN))
+        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        return fill(line, (CodeLabel(self._theme, value), 1))
+
+    def _on_remedy(self, remedy: Remedy) -> None:
+        if remedy.kind == "sign_in":
+            self.context.wishes.sign_in_requested.emit(self._client.name)
+            self.close_requested.emit()
+        else:
+            self._set_enabled(False)  # one at a time
+            self.run(self._apply(remedy))
+
+    async def _apply(self, remedy: Remedy) -> None:
+        self.show_problem(None)
+        clear(self._done)
+        try:
+            said = await self._client.apply_remedy(remedy.kind, remedy.value)
+        finally:
+            if self.is_there:
+                self._set_enabled(True)
+        self._done.addWidget(Banner(self._theme, "info", _sentence(said), ""))
+        self._close.setFocus(Qt.FocusReason.OtherFocusReason)
+        await self._read()
+
+    def _set_enabled(self, is_enabled: bool) -> None:
+        if (content := self._found.parentWidget()) is not None:
+            content.setEnabled(is_enabled)
+
+    def _on_edit(self) -> None:
+        self.close_requested.emit()
+        self.context.go(OpenServer(self._client.name, "settings"))
+
+    def _on_secret(self, remedy: Remedy) -> None:
+        self.close_requested.emit()
+        name = str(remedy.title.fields["name"]) if isinstance(remedy.title, Phrase) else ""
+        self.context.wishes.secret_requested.emit(self._client.name, name)
+
+    def _on_log(self) -> None:
+        server = self._client.snapshot
+        self._open_log(server.since if server is not None and server.state is ServerState.ERROR else 0.0)
+
+
+def _facts(found: Diagnosis) -> list[tuple[str, str]]:
+    facts: list[tuple[str, str]] = [
+        (tr("Command"), " ".join(found.command)),
+        (tr("Found at"), found.resolved_command),
+        (tr("Looked in"), "" if found.resolved_command else ", ".join(found.searched)),
+        (tr("PATH"), found.path),
+        (tr("Folder"), found.cwd),
+        (tr("Flaws"), "\n".join(found.flaws)),
+        (tr("Exit code"), "" if found.exit_code is None else str(found.exit_code)),
+        (tr("Odd lines"), tr("{count} on its output are not MCP messages", count=found.noise_lines) if found.noise_lines else ""),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _verb(kind: str) -> str:
+    words = {
+        "use_absolute_path": tr("Use the full path"),
+        "switch_registry": tr("Switch registry"),
+        "add_to_path": tr("Add to PATH"),
+        "sign_in": tr("Sign in"),
+        "switch_on": tr("Switch on"),
+        "start": tr("Start"),
+    }
+    return words.get(kind) or tr("Do it")
+
+
+def _sentence(text: str) -> str:
+    return title(Problem(text))

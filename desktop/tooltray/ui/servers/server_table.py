@@ -21,11 +21,11 @@ from tooltray.ui.kit.window_memory import WindowMemory
 from tooltray.ui.origins import file_name, is_of_file, project_of
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_words import foot, label_words, reached, titled, tool_count
-from tooltray.ui.servers.server_filter import needs_action
+from tooltray.ui.servers.server_filter import NEEDS_YOU, STARTING, STOPPED, WAITING, tab_of
 from tooltray.ui.service_words import host, service
-from tooltray.ui.state_language import IN_USE, UNKNOWN, WORKING, Look, not_known, paused_look, server_look
+from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import IconButton, popup_below
+from tooltray.ui.widgets.button import IconButton, new_menu, popup_below
 from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
@@ -72,15 +72,9 @@ def state_rank(server: ServerSnapshot) -> int:
 
 
 def by_state(server: ServerSnapshot) -> str:
-    if needs_action(server):
-        return tr("Needs you")
-    if server.state is ServerState.WAITING:
-        return tr("Waiting for project")
-    if server.state in (ServerState.STOPPED, ServerState.STOPPING):
-        return tr("Stopped")
-    if server.state in WORKING:
-        return tr("Starting")
-    return tr("Connected") if server.state is ServerState.RUNNING else tr("Sleeping")
+    ready = tr("Connected") if server.state is ServerState.RUNNING else tr("Sleeping")
+    others = {NEEDS_YOU: tr("Needs you"), WAITING: tr("Waiting for project"), STOPPED: tr("Stopped"), STARTING: tr("Starting")}
+    return others.get(tab_of(server), ready)
 
 
 def by_file(server: ServerSnapshot) -> str:
@@ -153,9 +147,6 @@ class ServerTable(Table):
         self.customContextMenuRequested.connect(self._on_context_menu)
         self.switched.connect(self._on_switched)
 
-    def set_servers(self, servers: Sequence[ServerSnapshot]) -> None:
-        self.set_rows(servers)
-
     def set_grouping(self, by: Grouping) -> None:
         """Groups servers under headings, or stops grouping them."""
         self._grouping = by
@@ -182,7 +173,7 @@ class ServerTable(Table):
     @property
     def picked_servers(self) -> list[ServerSnapshot]:
         """The selected servers that the user may act on."""
-        return [server for server in self.picked if not isinstance(server, Heading) and not server.is_builtin]
+        return [server for server in self.picked if not server.is_builtin]
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:
         return list(grouped(super().arranged(rows), self._grouping))
@@ -264,7 +255,8 @@ class ServerViews(IconButton):
         self._memory, self._table = memory, table
         self._count = 0
         table.set_grouping(self.grouping)
-        self._sort_as_remembered()
+        name, _, falls = memory.text(SORT).partition(" ")
+        table.sort_by(SORTS.index(name) if name in SORTS[1:] else -1, bool(falls))
         table.sort_changed.connect(self._on_sorted)
         self.clicked.connect(self._on_clicked)
 
@@ -278,19 +270,12 @@ class ServerViews(IconButton):
         chosen = self._memory.text(VIEW)
         return chosen == TABLE if chosen in (CARDS, TABLE) else count > MOST_CARDS
 
-    def _sort_as_remembered(self) -> None:
-        name, _, falls = self._memory.text(SORT).partition(" ")
-        self._table.sort_by(SORTS.index(name) if name in SORTS[1:] else -1, bool(falls))
-
     def _on_sorted(self) -> None:
         by = self._table.sorted_by
         self._memory.remember(SORT, f"{SORTS[by[0]]} {'falls' if by[1] else ''}".strip() if by is not None else "")
 
     def _on_clicked(self) -> None:
-        menu = QMenu(self)
-        menu.setFont(self._theme.font())
-        menu.setAccessibleName(self.accessibleName())
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu = new_menu(self, self._theme, self.accessibleName())
         is_table = self.is_table(self._count)
         self._add_choices(menu, tr("Show as"), [(tr("Cards"), CARDS), (tr("Table"), TABLE)], TABLE if is_table else CARDS, VIEW)
         if is_table:

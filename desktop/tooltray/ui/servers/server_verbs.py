@@ -2,7 +2,7 @@
 engine, or opens a sheet. And finds out whether servers fail since secrets cannot be read, and shows the ways out above the pages."""
 
 import json
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,19 +18,19 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import first_names
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import open_secrets
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.origins import change_there, is_of_file, project_of
-from tooltray.ui.servers.server_sheets import AddToSheet, DuplicateSheet, OptionsSheet, SecretSheet, SignInAddressSheet
+from tooltray.ui.servers.server_sheets import AddToSheet, DuplicateSheet, OptionsSheet, SecretSheet, SignInAddressSheet, WhySheet
 from tooltray.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:  # one is imported where it is opened, and the other imports this
     from tooltray.ui.logs.log_view import LogSheet
-    from tooltray.ui.servers.installed_tab import InstalledTab
+    from tooltray.ui.servers.servers_page import InstalledTab
 
 
 MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes
@@ -51,13 +51,10 @@ async def take_out(context: PageContext, name: str) -> RemovedServer:
         TooltrayError: it was not removed, with the reason.
     """
     api, server = context.hub.servers, context.servers.find(name)
-    if server is not None and is_of_file(server):
-        there = await api.get_server_entry(name)
-        gone = await api.remove_mcp_server(name, keep_secrets=True)
-        return RemovedServer(there.name, there.entry, server.is_default, gone, project_of(server))
-    entry = (await api.get_mcp_servers()).get(name, {})
-    is_default = name in await api.get_mcp_default_servers()
-    return RemovedServer(name, entry, is_default, await api.remove_mcp_server(name, keep_secrets=True))
+    there = await api.get_server_entry(name)
+    gone = await api.remove_mcp_server(name, keep_secrets=True)
+    is_default, project = (server.is_default, project_of(server)) if server is not None else (False, "")
+    return RemovedServer(there.name, there.entry, is_default, gone, project)
 
 
 async def bring_back(context: PageContext, removed: RemovedServer) -> None:
@@ -73,35 +70,32 @@ async def forget_secrets(context: PageContext, removal: ServerRemoval) -> None:
 
 def removed_words(removed: RemovedServer) -> str:
     """Returns one line about a removal; it may name secrets, and never contains their values."""
-    is_of_file = bool(removed.project)
-    text = tr("{name} is removed from its file", name=removed.name) if is_of_file else tr("{name} is removed", name=removed.name)
+    text = tr("{name} is removed from its file", name=removed.name) if removed.project else tr("{name} is removed", name=removed.name)
     return " · ".join([text, *_of_secrets(removed.removal)])
 
 
 def _of_secrets(removal: ServerRemoval) -> Iterator[str]:
-    if len(removal.secrets) > 1:
-        yield tr("with its secrets {names}", names=first_names(removal.secrets, MOST_NAMES))
-    elif removal.secrets:
-        yield tr("with its secret {names}", names=removal.secrets[0])
+    if removal.secrets:
+        names = first_names(removal.secrets, MOST_NAMES)
+        yield many(len(removal.secrets), "with its secret {names}", "with its secrets {names}", names=names)
     if removal.sign_in:
         yield tr("its sign-in ends")
     for shared in removal.shared:
         users = first_names(shared.users, MOST_NAMES)
-        is_one = len(shared.users) == 1
         stays = tr("{name} stays, {users} still uses it", name=shared.name, users=users)
-        yield stays if is_one else tr("{name} stays, {users} still use it", name=shared.name, users=users)
+        yield stays if len(shared.users) == 1 else tr("{name} stays, {users} still use it", name=shared.name, users=users)
 
 
 class ServerVerbs(QObject, View):
     """The receiver of `ServerWishes`. A failure is shown at its server; what was done in a toast, with Undo where it can be undone."""
 
-    def __init__(self, context: PageContext, parent: QObject, page: "InstalledTab") -> None:
-        super().__init__(parent)
-        self.context, self._page = context, page
+    def __init__(self, page: "InstalledTab") -> None:
+        super().__init__(page)
+        self.context, self._page = page.context, page
         self._signing_in: set[str] = set()  # whose outcome is waited for
         self._cancelled: set[str] = set()
         self._stopped: tuple[str, Toast | None] = "", None  # the server that was stopped last, and what offers to start it again
-        wishes = context.wishes
+        wishes = self.context.wishes
         wishes.start_requested.connect(self.start)
         wishes.stop_requested.connect(self.stop)
         wishes.restart_requested.connect(self.restart)
@@ -193,12 +187,12 @@ class ServerVerbs(QObject, View):
 
     def set_default(self, name: str, is_default: bool) -> None:
         """Sets whether a server starts with the hub."""
+        api = self.hub.servers
         if is_default:
-            toast = tr("{name} starts with Tooltray from now on", name=name)
-            self._run_at(name, self.hub.servers.add_mcp_default_server(name), toast=toast)
+            self._run_at(name, api.add_mcp_default_server(name), toast=tr("{name} starts with Tooltray from now on", name=name))
         else:
             toast = tr("{name} starts when a client needs it from now on", name=name)
-            self._run_at(name, self.hub.servers.remove_mcp_default_server(name), toast=toast)
+            self._run_at(name, api.remove_mcp_default_server(name), toast=toast)
 
     def remove(self, name: str) -> None:
         self._run_at(name, self._remove(name))
@@ -209,7 +203,7 @@ class ServerVerbs(QObject, View):
         toast.passed.connect(lambda: self.run(forget_secrets(self.context, removed.removal)))
 
     async def _bring_back(self, removed: RemovedServer) -> None:
-        self._page.await_card(removed.name)
+        self._page.server_list.await_card(removed.name)
         await bring_back(self.context, removed)
 
     def copy_entry(self, name: str) -> None:
@@ -224,7 +218,7 @@ class ServerVerbs(QObject, View):
     def duplicate(self, name: str) -> None:
         """Opens the sheet that names a server's copy."""
         if (server := self.context.servers.find(name)) is not None:
-            self.context.sheets.show(DuplicateSheet(self.context, server, self._page.show_copy))
+            self.context.sheets.show(DuplicateSheet(self.context, server))
 
     # signing in
 
@@ -331,8 +325,6 @@ class ServerVerbs(QObject, View):
     def open_why(self, name: str) -> None:
         """Opens the diagnosis of a server that does not run, and its remedies."""
         if self.context.sheets.sheet is None:
-            from tooltray.ui.servers.why_sheet import WhySheet
-
             client = QtMcpClient(self.hub, self.context.servers, name)
             self.context.sheets.show(WhySheet(self.context, client, partial(self.open_log, name)))
 
@@ -354,22 +346,18 @@ class ServerVerbs(QObject, View):
 
 
 class ClosedSecrets(QObject, View):
-    """The notice about secrets that cannot be read.
+    """The notice about secrets that cannot be read."""
 
-    Args:
-        restart: restarts a server, by its name.
-    """
-
-    def __init__(self, context: PageContext, parent: QObject, *, restart: Callable[[str], object]) -> None:
+    def __init__(self, context: PageContext, parent: QObject) -> None:
         super().__init__(parent)
-        self.context, self._restart = context, restart
+        self.context = context
         self._is_checking = self._are_closed = False
         context.servers.server_changed.connect(self._on_server_changed)
         context.hub.on_any((SecretsChanged,), self._on_secrets_changed, self)
         context.notices.secrets_choice_requested.connect(self._on_choice)
         context.wishes.unlock_requested.connect(self._on_unlock)
 
-    async def open(self, kind: str, passphrase: str) -> None:
+    async def _open(self, kind: str, passphrase: str) -> None:
         """Carries out what `SecretsHelp` requests, and restarts the servers that have failed.
 
         Args:
@@ -380,10 +368,9 @@ class ClosedSecrets(QObject, View):
             TooltrayError: the secrets cannot be used.
         """
         await open_secrets(self.hub, kind, passphrase)
-        self._show(None)
         for server in self.context.servers.servers:
             if server.state is ServerState.ERROR:
-                self._restart(server.name)
+                self.context.wishes.restart_requested.emit(server.name)
 
     def _show(self, problem: Problem | None) -> None:
         """Shows a problem where the user can solve it; None: secrets can be read now."""
@@ -402,11 +389,7 @@ class ClosedSecrets(QObject, View):
             self.context.go(Settings("secrets"))
 
     def _on_choice(self, kind: str, passphrase: str) -> None:
-        self.run(self.open(kind, passphrase), show=self._show_failure)
-
-    def _show_failure(self, problem: Problem | None) -> None:
-        if problem is not None:
-            self._show(problem)
+        self.run(self._open(kind, passphrase), show=self._show)
 
     def _on_server_changed(self, server: ServerSnapshot) -> None:
         if server.state is ServerState.ERROR and server.problem is not None and not self._is_checking:
