@@ -297,8 +297,7 @@ def _notice_words(status: JournalStatus) -> tuple[str, str, str] | None:
 
 
 class FilterBar(QScrollArea):
-    """A row of filters. `filter_changed` carries the new filter, whose text and outcome the bar leaves unchanged. `menu_opened` requests
-    the choices.
+    """A row of filters. `filter_changed` carries the new filter, whose text the bar leaves unchanged. `menu_opened` requests the choices.
 
     Attributes:
         choices: of the menu.
@@ -352,7 +351,7 @@ class FilterBar(QScrollArea):
 
     def _on_clear(self) -> None:
         self.add.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.filter_changed.emit(ActivityFilter(text=self._filter.text, outcomes=self._filter.outcomes))
+        self.filter_changed.emit(ActivityFilter(text=self._filter.text))
 
     def _on_add(self) -> None:
         self.menu_opened.emit()

@@ -20,7 +20,6 @@ from tooltray.ui.activity.activity_list import (
     ALL,
     CALLS,
     COUNT_EVERY_MS,
-    OUTCOMES,
     SETTLE_MS,
     SHARE,
     ActivityList,
@@ -174,14 +173,9 @@ class CallsTab(Page):
         self._menu_button.setEnabled(is_usable)
 
     def set_filter(self, filter: ActivityFilter) -> None:
-        """Shows other entries; outcomes are left to the tabs."""
+        """Shows other entries. `filter`: without outcomes, which the tabs choose."""
         if filter.kinds:
             self.list.show_tab(ALL)
-        elif filter.outcomes:
-            tab = next((tab for tab, outcomes in OUTCOMES.items() if outcomes == filter.outcomes), None)
-            if tab is not None:
-                filter = replace(filter, outcomes=())
-                self.list.show_tab(tab)
         self.filters.show_filter(filter)
         self.glance.show_stretch(filter.since, filter.until)
         self.list.set_filter(filter)

@@ -334,9 +334,9 @@ class FilterChip(msgspec.Struct, frozen=True):
 
 
 def chips(filter: ActivityFilter, now: datetime) -> list[FilterChip]:
-    """Returns the filters of a list without text and outcome, which have controls of their own."""
+    """Returns the filters of a list without its text, which has a control of its own."""
     found = [FilterChip("kinds", kind, kind_name(kind)) for kind in filter.kinds]
-    found += [FilterChip("outcomes", outcome, outcome_name(outcome)) for outcome in filter.outcomes]
+
     found += [FilterChip("clients", client, tr("Client: {name}", name=one_line(client_words(client), SHORT))) for client in filter.clients]
     found += [FilterChip("servers", server, tr("Server: {name}", name=one_line(server, SHORT))) for server in filter.servers]
     found += [FilterChip("tools", tool, tr("Tool: {name}", name=one_line(tool, SHORT))) for tool in filter.tools]
