@@ -34,7 +34,7 @@ from tooltray.ui.zoom import px
 MOST_BYTES = 16_000_000  # of the file; larger ones can be saved
 MOST_PIXELS = 40_000_000  # 160 MB in memory; a photograph of a phone has 12 million
 PIXELS_AT_ONCE = 3_000_000  # decoded without being asked: 20 ms; a screenshot has 2 million
-MOST_SHOWN = 2_000  # px of a side; more than a window shows
+LONGEST_SIDE = 2_000  # px; more than a window shows
 MAGIC = ((b"\x89PNG\r\n\x1a\n", b"png"), (b"\xff\xd8\xff", b"jpeg"), (b"GIF87a", b"gif"), (b"GIF89a", b"gif"), (b"BM", b"bmp"))
 
 
@@ -83,11 +83,11 @@ def look_at(content: bytes) -> PictureFile:
 
 
 def decode(file: PictureFile) -> QImage | None:
-    """Returns the picture, scaled down to MOST_SHOWN px on its longer side; None if it is damaged."""
+    """Returns the picture, scaled down to LONGEST_SIDE on its longer side; None if it is damaged."""
     reader, _buffer = _reader(file.content, file.format)
     size = QSize(file.width, file.height)
-    if max(file.width, file.height) > MOST_SHOWN:
-        reader.setScaledSize(size.scaled(MOST_SHOWN, MOST_SHOWN, Qt.AspectRatioMode.KeepAspectRatio))
+    if max(file.width, file.height) > LONGEST_SIDE:
+        reader.setScaledSize(size.scaled(LONGEST_SIDE, LONGEST_SIDE, Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()
     return None if image.isNull() else image
 
