@@ -103,7 +103,7 @@ async def opened(theme: Theme, journal: Sequence[ActivityEntry], size: tuple[int
         result.window.resize(*size)
     result.window.open_page("activity")
     await until(lambda: result.activity.calls.list.table.activity.is_known)
-    await until(lambda: result.activity.calls.glance.chart.bars is not None and result.activity.calls.list.is_counted)
+    await until(lambda: result.activity.calls.glance.chart.bars is not None and result.activity.calls.list._count_cost_ms)
     return Shot(result, size=size)
 
 

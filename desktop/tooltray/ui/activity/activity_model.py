@@ -2,11 +2,10 @@
 are dropped. The list may be as long as the journal; only rows near the visible ones are in memory."""
 
 from bisect import bisect_right
-from collections.abc import Coroutine, Hashable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate, takewhile
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -21,14 +20,8 @@ from tooltray.ui.widgets.row_model import Column, Index, RowModel
 FIRST = 60  # rows that are read when the filter changes: more than a screen, and few enough for each key of a search
 AHEAD = 100  # rows below the last one in sight that are read before anybody gets there
 ROW_FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
-SPOKEN = frozenset(
-    {
-        Qt.ItemDataRole.DisplayRole,
-        Qt.ItemDataRole.ToolTipRole,
-        Qt.ItemDataRole.AccessibleTextRole,
-        Qt.ItemDataRole.AccessibleDescriptionRole,
-    }
-)
+ROLE = Qt.ItemDataRole
+SPOKEN = (ROLE.DisplayRole, ROLE.ToolTipRole, ROLE.AccessibleTextRole, ROLE.AccessibleDescriptionRole)
 PAGE = 200  # rows that are read at once; a screen has 20 to 50
 MOST_KEPT = 15  # pages in memory: some thousand rows, and 3 MB
 SMALL = 20  # rows; a page of so few is kept, since reading it again costs more than it takes
@@ -257,9 +250,8 @@ def _with_rest(group: ActivityRow, rows: Sequence[ActivityRow]) -> list[Activity
     return [*rows[:MOST_INSIDE], rest]
 
 
-class ReadActivity(Protocol):
-    def __call__(self, filter: ActivityFilter, before: int, limit: int, collapsed: bool) -> Coroutine[object, object, list[ActivityRow]]:
-        """Reads the journal, the newest rows first."""
+ReadActivity = Callable[[ActivityFilter, int, int, bool], Coroutine[object, object, list[ActivityRow]]]
+"""Reads the journal, the newest rows first: those that a filter passes, before an id, at most so many, and whether repeats are one row."""
 
 
 class ActivityModel(RowModel):
@@ -273,7 +265,7 @@ class ActivityModel(RowModel):
     fell_behind = Signal()
 
     def __init__(self, columns: Sequence[Column], read: ReadActivity, tasks: TaskKeeper) -> None:
-        super().__init__(columns, shown_key)
+        super().__init__(columns, id)  # `find` goes by entries
         self._read, self._tasks = read, tasks
         self._pages = RowPages()
         self._wanted = ActivityFilter(), True  # and whether repeats are one row
@@ -434,8 +426,3 @@ class ActivityModel(RowModel):
     def _changed(self, first: int, last: int) -> None:
         if last >= first and len(self._pages):
             self.dataChanged.emit(self.index(first, 0), self.index(min(last, len(self._pages) - 1), len(self.columns) - 1))
-
-
-def shown_key(shown: ShownRow) -> int:
-    """Returns the key of a row: the id of its newest entry."""
-    return shown.row.entry.id if shown.row is not None else 0

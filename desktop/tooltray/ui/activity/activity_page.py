@@ -25,7 +25,6 @@ from tooltray.ui.activity.activity_list import (
     ActivityList,
     FilterBar,
     JournalNotice,
-    with_value,
 )
 from tooltray.ui.activity.activity_model import ShownRow
 from tooltray.ui.activity.approvals_tab import ApprovalsTab
@@ -300,10 +299,7 @@ class CallsTab(Page):
 
     def _on_only(self, field: str, value: str) -> None:
         """Shows only the entries with this value; of a target, all that did something with the same file."""
-        if field == "text":
-            self.set_filter(replace(self.list.filter, text=value))
-        else:
-            self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
+        self.set_filter(replace(self.list.filter, **{field: value if field == "text" else (value,)}))
 
     def _on_close_details(self) -> None:
         self._wanted = 0

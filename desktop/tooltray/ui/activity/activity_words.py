@@ -26,6 +26,8 @@ from tooltray.ui.state_language import Look
 LONGEST = 400  # characters of a name; more is in no line
 SHORT = 40  # characters of a name on a chip
 PLAIN = "neutral"  # the tone of what needs no look
+TYPICAL, SLOWEST = Phrase("typical"), Phrase("slowest 5 %")
+"""The times within which half of some calls ended, and that one in twenty exceeded."""
 
 
 def took(seconds: float) -> str:
@@ -68,16 +70,6 @@ def whole_time(seconds: float) -> str:
 def client_words(client: str) -> str:
     """Returns who acted: an AI client, or the user."""
     return tr("You") if client == PERSON else one_line(shown_client(client), LONGEST) or "–"
-
-
-def typical() -> str:
-    """Returns the name of the time within which half of some calls ended."""
-    return tr("typical")
-
-
-def slowest() -> str:
-    """Returns the name of the time that one call in twenty exceeded."""
-    return tr("slowest 5 %")
 
 
 def ended(entry: ActivityEntry) -> float:
@@ -142,7 +134,7 @@ def row_outcome(row: ActivityRow) -> Look:
         return outcome_look(row.entry)
     if row.failures:
         return Look("state-error", "error", many(row.failures, "1 failed", "{count} failed"))
-    return Look("", PLAIN, outcome_name("ok"))
+    return _look(*OF_CALLS["ok"])
 
 
 def is_of_servers(row: ActivityRow) -> bool:
@@ -198,17 +190,15 @@ OF_QUESTIONS = {
 """Outcomes of calls and servers' events, of approvals and of questions; every other one is CANCELLED."""
 
 
-def outcome_name(outcome: str) -> str:
-    """Returns the name of a call's outcome."""
-    return say(OF_CALLS.get(outcome, CANCELLED)[2])
-
-
 def outcome_look(entry: ActivityEntry) -> Look:
     """Returns the look of an outcome."""
     if is_declined(entry):
-        return Look(DECLINED[0], DECLINED[1], say(DECLINED[2]))
+        return _look(*DECLINED)
     looks = {"approval": OF_APPROVALS, "question": OF_QUESTIONS}.get(entry.kind, OF_CALLS)
-    icon, tone, word = looks.get(entry.outcome, CANCELLED) if entry.kind != "failure" else FAILED
+    return _look(*(looks.get(entry.outcome, CANCELLED) if entry.kind != "failure" else FAILED))
+
+
+def _look(icon: str, tone: str, word: Phrase) -> Look:
     return Look(icon, tone, say(word))
 
 

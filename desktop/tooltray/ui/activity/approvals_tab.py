@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, ConfigChanged, GrantsChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.activity import ActivityFilter
-from tooltray.foundation.snapshots.approvals import AuditEntry, GrantSnapshot, JudgedCall, RulePreview
+from tooltray.foundation.snapshots.approvals import AuditEntry, GrantSnapshot, JudgedCall
 from tooltray.ui.activity.activity_words import whole_time
 from tooltray.ui.activity.waiting_section import WaitingSection
 from tooltray.ui.approval.approval_body import details, ends, facts_box, granted, granted_to, granted_until, lines_box, own_permissions
@@ -222,10 +222,7 @@ class RuleSheet(_GrantView):
 
     async def read(self) -> None:
         """Reads which recent calls the rule would have covered, and shows them."""
-        self._show_preview(await self.hub.approvals.preview_rule(self._grant.server, dict(self._grant.rule)))
-
-    def _show_preview(self, preview: RulePreview) -> None:
-        clear(self._lists)
+        preview = await self.hub.approvals.preview_rule(self._grant.server, dict(self._grant.rule))
         self._past.setText(of_late(preview))
         if text := cautions(preview):
             self._lists.addWidget(Banner(self._theme, "warning", tr("Look closely at this rule"), text))
@@ -272,18 +269,12 @@ class HistorySection(TableSection):
             self._check.addWidget(Banner(self._theme, "error", tr("This record was changed by something else than Tooltray"), text))
 
     def open_entry(self, entry: AuditEntry) -> None:
-        """Opens the sheet of a decision; an open sheet of any kind stays."""
-        self.context.sheets.show(DecisionSheet(self.context, entry))
-
-
-class DecisionSheet(SheetView):
-    """A sheet with everything that is recorded of a decision."""
-
-    def __init__(self, context: PageContext, entry: AuditEntry) -> None:
-        super().__init__(context, shipped(entry.what), DECISION_WIDTH)
+        """Opens a sheet with everything that is recorded of a decision; an open sheet of any kind stays."""
+        sheet = SheetView(self.context, shipped(entry.what), DECISION_WIDTH)
         about = [(tr("Answer"), answer_words(entry)), (tr("When"), whole_time(entry.at)), (tr("By"), way_words(entry)), *facts(entry)]
-        self.body.addWidget(facts_box(context.theme, about, has_words=True))
-        self.add_button(tr("Close"), self.leave)
+        sheet.body.addWidget(facts_box(self._theme, about, has_words=True))
+        sheet.add_button(tr("Close"), sheet.leave)
+        self.context.sheets.show(sheet)
 
 
 def answer_words(entry: AuditEntry) -> str:

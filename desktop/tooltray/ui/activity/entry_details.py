@@ -181,21 +181,20 @@ class EntryDetails(DetailsPane):
         entry = self._entry
         add_gap(self.body, 14)
         arguments = self.shown.arguments if not self.shown.is_cut and _read(self.shown.arguments) is not None else ""
-        first: list[QWidget] = []
-        second: list[QWidget] = []
+        first, second = row(spacing=8), row(spacing=8)
         if entry.kind == "call" and entry.published:
             words, icon = (tr("Repeat…"), "refresh") if arguments else (tr("Try this tool"), "tools")
-            first.append(self._link(words, icon, TryTool(entry.published, arguments)))
+            first.addWidget(self._link(words, icon, TryTool(entry.published, arguments)))
         if entry.server:
-            first.append(self._link(tr("Show log"), "log", ServerLog(entry.server)))
+            first.addWidget(self._link(tr("Show log"), "log", ServerLog(entry.server)))
         if arguments and entry.published:
             command, toast = joined(["tooltray", "tools", "call", entry.published, arguments]), tr("The command is copied")
-            words = tr("Copy as a command")
-            second.append(Button(self._theme, words, icon="copy", on_click=lambda: self._context.copy(command, toast)))
-            second[0].setToolTip(tr("The line that makes the same call from a terminal"))
+            copy = Button(self._theme, tr("Copy as a command"), icon="copy", on_click=lambda: self._context.copy(command, toast))
+            copy.setToolTip(tr("The line that makes the same call from a terminal"))
+            second.addWidget(copy)
         if entry.kind in OF_SERVERS:
-            second.append(self._link(tr("Open the server"), "server", OpenServer(entry.server)))
-        fill(self.body, fill(row(spacing=8), *first, 1), fill(row(spacing=8), *second, 1))
+            second.addWidget(self._link(tr("Open the server"), "server", OpenServer(entry.server)))
+        fill(self.body, fill(first, 1), fill(second, 1))
 
     def _link(self, text: str, icon: str, to: Destination) -> Button:
         return Button(self._theme, text, icon=icon, on_click=lambda: self._context.go(to))
@@ -245,13 +244,12 @@ class KeepContents(QWidget, View):
             self._keep.hide()
             return
         self._words.setText(whole(problem))
-        self._keep.setEnabled(True)
 
     def _on_keep(self) -> None:
-        self._keep.setEnabled(False)
         until = time.time() + RECORDED_S
         toast = tr("Arguments and results are recorded until {time}", time=f"{datetime.fromtimestamp(until):%H:%M}")
-        self.run(self.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}}), toast=toast)
+        changes = {"activity": {"contents": True, "contentsUntil": round(until)}}
+        self.run(self.hub.settings.change_settings(changes), toast=toast, button=self._keep)
 
 
 def was_shown(details: ActivityDetails) -> bool:

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
-from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical
+from tooltray.ui.activity.activity_words import SLOWEST, TYPICAL, client_words, milliseconds, took
 from tooltray.ui.figures import DAY_S, moment, number
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page import Page
@@ -45,13 +45,13 @@ LONGEST = 120  # characters of a name
 class FiguresTable(Table):
     def __init__(self, theme: Theme) -> None:
         self._most, self._by = 1, BY[0]
-        half, slow = typical().capitalize(), slowest().capitalize()
+        half, slow = say(TYPICAL).capitalize(), say(SLOWEST).capitalize()
         columns = [
             Column(tr("Name"), self._title, order=lambda each: self._title(each).casefold()),
             Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
             Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
             Column(tr("Tokens"), lambda each: number(each.tokens), Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
-            Column(tr("Per call"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
+            Column(tr("Per call"), lambda each: number(_per_call(each)), Kind.NUMBER, 84, order=_per_call, falls=True),
             Column(half, lambda each: milliseconds(each.p50_ms), Kind.NUMBER, 84, order=lambda each: each.p50_ms or 0.0, falls=True),
             Column(slow, lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 124, order=lambda each: each.p95_ms or 0.0, falls=True),
             Column(tr("Last"), lambda each: moment(each.last_at, datetime.now()), Kind.QUIET, 108, order=lambda e: e.last_at, falls=True),
@@ -65,7 +65,7 @@ class FiguresTable(Table):
             by: their kind, one of BY.
         """
         self._by = by
-        self._most = max((each.calls for each in figures), default=1) or 1
+        self._most = max((each.calls for each in figures), default=1)
         self.set_rows(figures)
         self.viewport().update()
 
@@ -94,13 +94,8 @@ def _failures(each: ActivityFigures) -> tuple[str, str]:
     return f"{number(each.failures)} · {number(share, int(share < 10))} %", "error"
 
 
-def _label(milliseconds: float) -> str:
-    """Returns a value of the chart's axis."""
-    return took(milliseconds / 1000) if milliseconds else "0"
-
-
-def _tokens_each(each: ActivityFigures) -> str:
-    return number(each.tokens / each.calls) if each.calls else "–"
+def _per_call(each: ActivityFigures) -> float:
+    return each.tokens / each.calls
 
 
 def _point_words(each: ActivityPoint, now: datetime) -> str:
@@ -135,9 +130,9 @@ class FiguresTab(Page):
     def _build_chart(self, theme: Theme) -> QWidget:
         outer, box = QWidget(), Surface(theme)
         self._name = ElidedLabel(theme, "", "strong")
-        legends = _legend(theme, typical(), "chart.p50"), _legend(theme, slowest(), "chart.p95")
+        legends = _legend(theme, say(TYPICAL), "chart.p50"), _legend(theme, say(SLOWEST), "chart.p95")
         self._show = Button(theme, tr("Show these calls"), "link", small=True, on_click=self._on_show)
-        self.chart = LineChart(theme, tr("How long calls took"), tr("No calls in this time."), _label)
+        self.chart = LineChart(theme, tr("How long calls took"), tr("No calls in this time."), lambda ms: took(ms / 1000) if ms else "0")
         head = fill(row(spacing=16), (self._name, 1), *legends, self._show)
         fill(column(box, margins=(18, 12, 14, 6), spacing=6), head, self.chart)
         fill(column(outer, margins=(24, 0, 24, 12)), box)
@@ -198,8 +193,8 @@ class FiguresTab(Page):
         times = [f"{datetime.fromtimestamp(point.at):%H:%M}" if is_day else moment(point.at, now) for point in points]
         words = [_point_words(point, now) for point in points]
         lines = [
-            Line(slowest(), tuple(point.p95_ms for point in points), "chart.p95"),
-            Line(typical(), tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
+            Line(say(SLOWEST), tuple(point.p95_ms for point in points), "chart.p95"),
+            Line(say(TYPICAL), tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
         ]
         self.chart.set_lines(lines, times, words, ". ".join(word for word, point in zip(words, points, strict=True) if point.calls))
 

@@ -22,9 +22,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
-from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical, waits
+from tooltray.ui.activity.activity_words import SLOWEST, TYPICAL, client_words, milliseconds, took, waits
 from tooltray.ui.figures import DAY_S, number
-from tooltray.ui.i18n import many, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import BY_KEYBOARD
@@ -181,13 +181,10 @@ class Histogram(QWidget):
 
     def _describe(self) -> None:
         bars = self.bars
-        if bars is None:
-            words = self._unknown
-        elif self._current >= 0:
+        words = bars[-1].words if bars else self._unknown
+        if bars and self._current >= 0:
             first, last = sorted((max(self._anchor, 0), self._current))
             words = bars[last].words if first == last else f"{bars[first].words} – {bars[last].words}"
-        else:
-            words = bars[-1].words if bars else self._unknown
         self.setAccessibleDescription(words)
         if self.hasFocus():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
@@ -346,7 +343,7 @@ class GlancePanel(Surface):
         super().__init__(theme)
         self._points: Sequence[ActivityPoint] = ()
         self._stretch = (0.0, 0.0)
-        names = (tr("calls"), tr("failed"), typical(), slowest(), tr("≈ tokens"))
+        names = (tr("calls"), tr("failed"), say(TYPICAL), say(SLOWEST), tr("≈ tokens"))
         self._figures = [Figure(theme, name) for name in names]
         _, self._failures, p50, p95, self._tokens = self._figures
         p50.setToolTip(tr("Half of the calls took less"))

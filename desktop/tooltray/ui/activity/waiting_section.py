@@ -252,15 +252,10 @@ class ToolChangeSheet(SheetView):
         self.set_first_focus(self.add_button(tr("Not now"), self.close_requested.emit))
         self._accept = self.add_button(tr("Accept the change"), self._on_accept, "primary")
 
-    def show_problem(self, problem: Problem | None) -> None:
-        super().show_problem(problem)
-        if problem is not None:
-            self._accept.setEnabled(True)
-
     def _on_accept(self) -> None:
-        self._accept.setEnabled(False)
         self.show_problem(None)
-        self.run(self._accept_change(), then=self._read, toast=tr("{tool} is allowed as it is now", tool=self._change.tool))
+        toast = tr("{tool} is allowed as it is now", tool=self._change.tool)
+        self.run(self._accept_change(), then=self._read, toast=toast, button=self._accept)
 
     async def _accept_change(self) -> None:
         change = self._change

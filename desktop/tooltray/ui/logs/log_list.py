@@ -6,16 +6,14 @@ import json
 import unicodedata
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QItemSelectionModel, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from tooltray.foundation.snapshots.activity import LogLine
-from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.logs.log_model import Index, LogModel, clock, day_and_clock, level_word, shown_text
-from tooltray.ui.state_language import look
+from tooltray.ui.logs.log_model import Index, LogModel, clock, day_and_clock, level_word, shown_text, state_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.code_view import CodeView
@@ -145,8 +143,7 @@ class LogDelegate(QStyledItemDelegate):
 
     def _paint_sign(self, painter: QPainter, line: LogLine, place: QRectF) -> None:
         theme = self._theme
-        if line.kind == "mark" and line.text in {state.value for state in ServerState}:
-            shape = look(ServerState(line.text))
+        if line.kind == "mark" and (shape := state_look(line.text)) is not None:
             icons.draw(painter, shape.icon, place, theme.color(shape.tone), theme.color("surface"))
         elif sign := SIGNS.get(line.level):
             icons.draw(painter, sign[0], place, theme.color(sign[1]), theme.color("surface"))
@@ -266,11 +263,6 @@ class LogList(QListView):
         super().resizeEvent(event)
         if was_at_end:
             self.scrollToBottom()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.viewport().update()
 
     def _on_opened(self, index: Index) -> None:
         self._view.details.show_line(index.data(Qt.ItemDataRole.UserRole))

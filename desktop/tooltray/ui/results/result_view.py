@@ -3,7 +3,6 @@ However large an answer is, only its beginning is laid out; the rest is shown af
 is first shown. A picture is decoded with a limit that is checked before anything is decoded, since the size in its header may be wrong."""
 
 import base64
-import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
 
@@ -61,7 +60,7 @@ def decoded_base64(text: str) -> bytes | None:
     """Returns the bytes of a Base64 text; None if it is not Base64."""
     try:
         return base64.b64decode(text, validate=False)
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
 
 
@@ -204,22 +203,22 @@ class PartView(QWidget):
             self._add_head(first)
         self._choose(first)
 
-    def _possible_ways(self) -> list[str]:
-        part = self._part
+    def _possible_ways(self) -> list[tuple[str, "Callable[[PartView], QWidget]"]]:
+        """Returns the titles of the views, and what builds them."""
+        part, text = self._part, (tr("Text"), PartView._text)
         if part.kind == "json":
-            return ["tree", "text"]
+            return [(tr("Tree"), PartView._tree), text]
         if part.kind != "text":
-            return ["link" if part.kind == "link" else "file"]
+            return [("", PartView._link if part.kind == "link" else PartView._file)]
         is_marked_up = part.mime == "text/markdown" or MARKDOWN_SIGNS.search(part.text[:FIRST_SHOWN]) is not None
-        return ["text", "markdown"] if is_marked_up else ["text"]
+        return [text, (tr("Markdown"), PartView._markdown)] if is_marked_up else [text]
 
     def _add_head(self, first: int) -> None:
         heading = ElidedLabel(self._theme, self._part.heading, "caption_strong", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         line = fill(row(), (heading, 1))
         if len(self._ways) > 1:
-            titles = {"tree": tr("Tree"), "text": tr("Text"), "markdown": tr("Markdown")}
             name = tr("How to show {name}", name=self._name)
-            tabs = FilterTabs(self._theme, [titles[way] for way in self._ways], name=name, have_counts=False)
+            tabs = FilterTabs(self._theme, [title for title, _ in self._ways], name=name, have_counts=False)
             tabs.choose(first)
             tabs.chosen.connect(self._choose)
             line.addWidget(tabs)
@@ -227,8 +226,7 @@ class PartView(QWidget):
 
     def _choose(self, way: int) -> None:
         if way not in self._built:
-            ways = {"tree": self._tree, "markdown": self._markdown, "text": self._text, "link": self._link, "file": self._file}
-            self._built[way] = ways[self._ways[way]]()
+            self._built[way] = self._ways[way][1](self)
             self._layout.addWidget(self._built[way], 1)
         for each, widget in self._built.items():
             widget.setVisible(each == way)
@@ -278,12 +276,12 @@ class FilePart(QWidget):
         self._layout = column(self, spacing=6)
         content = decoded_base64(part.text)
         file = look_at(content) if part.kind == "picture" and content is not None else None
-        self._file = file
         words = {"picture": tr("Picture"), "audio": tr("Audio")}.get(part.kind, tr("File"))
         sides = f"{file.width:,} × {file.height:,}" if file is not None and file.width else ""
         facts = [words, part.mime, sides, size_words(len(content)) if content is not None else tr("damaged")]
         icon = Icon(theme, "image" if part.kind == "picture" else "log", 16, "text.secondary")
         about = ElidedLabel(theme, " · ".join(filter(None, facts)), "caption", "secondary")
+        self._file = file
         self._show = Button(theme, tr("Show picture"), small=True, on_click=self._decode)
         self._show.hide()
         button = Button(theme, tr("Save as…"), small=True, on_click=save)
@@ -342,8 +340,7 @@ class ResultView(QWidget):
         self.clear()
         self._result, self.parts = result, parts_of(result)
         self._bar.show()
-        is_error = result.get("isError") is True
-        self._state.setVisible(is_error)
+        self._state.setVisible(result.get("isError") is True)
         self._about.setText(self._words())
         if isinstance(about := result.get("description"), str) and "messages" in result:
             self._lines.addWidget(Label(self._theme, seen(about[:FIRST_SHOWN]), "body", "secondary", wrap=True))
@@ -378,7 +375,7 @@ class ResultView(QWidget):
         for part in self.parts[self._shown : self._shown + count]:
             self._shown += 1
             view = PartView(self._theme, part, self._shown, is_alone=is_alone)
-            view.save_requested.connect(self._save_part)
+            view.save_requested.connect(self._save)
             self._lines.addWidget(view, int(fills))
         if self._shown < len(self.parts):
             words = tr("Show {count} more", count=min(MORE_PARTS, len(self.parts) - self._shown))
@@ -400,17 +397,15 @@ class ResultView(QWidget):
         self._copied.setText(tr("Copied"))
 
     def _on_save(self) -> None:
-        if len(self.parts) == 1:
-            self._save_part(self.parts[0])
-        else:
-            self._ask_where("result.json", as_json(self._result).encode("utf-8", "replace"))
+        self._save(self.parts[0] if len(self.parts) == 1 else None)
 
-    def _save_part(self, part: Part) -> None:
-        if part.kind in ("text", "json"):
+    def _save(self, part: Part | None) -> None:
+        """Saves a part; None, or a link: the whole result."""
+        if part is None or part.kind == "link":
+            self._ask_where("result.json", as_json(self._result).encode("utf-8", "replace"))
+        elif part.kind in ("text", "json"):
             text = part.text or as_json(part.value)
             self._ask_where(f"result.{_ending(part)}", text.encode("utf-8", "replace"))
-        elif part.kind == "link":
-            self._ask_where("result.json", as_json(self._result).encode("utf-8", "replace"))
         elif (content := decoded_base64(part.text)) is not None:
             self._ask_where(f"result.{_ending(part)}", content)
 
