@@ -190,11 +190,10 @@ async def activity_all(theme: Theme) -> Shot:
 async def activity_filtered(theme: Theme) -> Shot:
     shot = await activity(theme)
     calls = shot.desk.activity.calls
-    points = calls.glance.chart.bars
-    assert points is not None
+    points = calls.glance._points
     wanted = ActivityFilter(clients=("claude-code",), servers=("filesystem",), since=points[-14].at, until=points[-3].at)
     calls.set_filter(wanted)
-    await until(lambda: calls.list.table.activity.filter.since == wanted.since)
+    assert calls.list.filter == wanted
     return shot
 
 
