@@ -247,8 +247,8 @@ async def activity_figures(theme: Theme, size: tuple[int, int] | None = None) ->
     shot = await activity(theme, size)
     page = shot.desk.activity
     page.show_tab(FIGURES)
-    await until(lambda: page.figures.table.rows)
-    page.figures.table.selectRow(1)
+    await until(lambda: page.tab(FIGURES).table.rows)
+    page.tab(FIGURES).table.selectRow(1)
     return shot
 
 
@@ -258,7 +258,7 @@ async def activity_figures_small(theme: Theme) -> Shot:
 
 async def _entry(shot: Shot, id: int) -> Shot:
     shot.desk.window.go(OpenEntry(id))
-    await until(lambda: shot.desk.activity.calls.details is not None)
+    await until(lambda: shot.desk.activity.calls._split.details is not None)
     return shot
 
 

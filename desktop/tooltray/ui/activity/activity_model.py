@@ -279,11 +279,6 @@ class ActivityModel(RowModel):
         """Whether the journal has been read."""
         return self._shown is not None
 
-    @property
-    def kept(self) -> int:
-        """How many rows are in memory."""
-        return self._pages.kept
-
     def row(self, place: int) -> ShownRow:
         return self._pages.row(place)
 

@@ -163,11 +163,6 @@ class CallsTab(Page):
         empty.way_chosen.connect(lambda index: self.context.go(Clients() if index == 0 else Servers("all_tools")))
         return empty
 
-    @property
-    def details(self) -> EntryDetails | None:
-        """The details of the open entry."""
-        return self._split.details if isinstance(self._split.details, EntryDetails) else None
-
     def enable(self, is_usable: bool) -> None:
         self._menu_button.setEnabled(is_usable)
 
@@ -356,10 +351,6 @@ class ActivityPage(TabbedPage):
     @property
     def approvals(self) -> ApprovalsTab:
         return cast(ApprovalsTab, self.tab(APPROVALS))
-
-    @property
-    def figures(self) -> FiguresTab:
-        return cast(FiguresTab, self.tab(FIGURES))
 
     def open_destination(self, destination: Destination) -> None:
         self.show_tab(destination.tab if isinstance(destination, Activity) else CALLS_TAB)

@@ -1,7 +1,6 @@
 """The texts of the list of activity, its details and its charts. Pure functions of snapshots."""
 
-from datetime import datetime
-from functools import lru_cache
+from datetime import datetime, time
 
 import msgspec
 from PySide6.QtCore import QDate, QLocale
@@ -52,13 +51,8 @@ def milliseconds(value: float | None) -> str:
 
 def at(seconds: float, now: datetime) -> str:
     """Returns when something happened: with seconds today, else as a date."""
-    return _at(int(seconds), now.toordinal())
-
-
-@lru_cache(maxsize=2000)  # a list asks for the same times again and again while it scrolls
-def _at(seconds: int, day: int) -> str:
     then = datetime.fromtimestamp(seconds)
-    return f"{then:%H:%M:%S}" if then.toordinal() == day else moment(seconds, datetime.fromordinal(day))
+    return f"{then:%H:%M:%S}" if then.date() == now.date() else moment(seconds, datetime.combine(now, time.min))
 
 
 def whole_time(seconds: float) -> str:

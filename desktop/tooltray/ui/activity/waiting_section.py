@@ -110,9 +110,9 @@ class WaitingSection(Section):
         changes: the changed tools and skills that wait for a review.
     """
 
-    def __init__(self, context: PageContext, changed: Callable[[], None], *, guard_ms: int = GUARD_MS) -> None:
+    def __init__(self, context: PageContext, changed: Callable[[], None]) -> None:
         super().__init__(context, tr("Waiting for you"))
-        self._changed, self.guard_ms = changed, guard_ms
+        self._changed, self.guard_ms = changed, GUARD_MS
         self.calls: Sequence[ApprovalSnapshot] = ()
         self._requests: Sequence[TrustRequest] = ()
         self.changes: Sequence[ToolChange] = ()

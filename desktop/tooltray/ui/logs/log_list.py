@@ -104,11 +104,7 @@ class LogDelegate(QStyledItemDelegate):
         return is_news
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        lines = 1
-        if self.wraps:
-            text = shown_text(index.data(Qt.ItemDataRole.UserRole))
-            if len(text) * 2 > self.columns:
-                lines = len(wrapped(text, self.columns))
+        lines = len(wrapped(shown_text(index.data(Qt.ItemDataRole.UserRole)), self.columns)) if self.wraps else 1
         return QSize(self.columns, lines * px(LINE) + 2 * px(PAD))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

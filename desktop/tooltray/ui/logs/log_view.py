@@ -326,9 +326,6 @@ class LogView(QWidget, View):
     def _update_newest(self) -> None:
         is_away = not self.reader.is_at_end or not self.list.is_at_end
         self._newest.setVisible(is_away and bool(self._model.lines) and self._parts.currentIndex() == 0)
-        self._place_newest()
-
-    def _place_newest(self) -> None:
         size, corner = self._newest.sizeHint(), self._parts.geometry().bottomRight() - QPoint(px(24), px(12))
         self._newest.setGeometry(QRect(corner - QPoint(size.width(), size.height()), size))
         self._newest.raise_()
@@ -369,7 +366,7 @@ class LogView(QWidget, View):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_newest()
+        self._update_newest()
 
 
 class LogSheet(Surface):
@@ -399,7 +396,7 @@ class LogSheet(Surface):
         context.servers.server_changed.connect(self._on_server_changed)
         context.servers.server_removed.connect(self._on_server_removed)
         if server := context.servers.find(self._server):
-            self._show_problem(server.problem)
+            self._on_server_changed(server)
 
     def sizeHint(self) -> QSize:
         return SHEET_SIZE * px(1.0)
@@ -410,12 +407,9 @@ class LogSheet(Surface):
 
     def _on_server_changed(self, server: ServerSnapshot) -> None:
         if server.name == self._server and server.problem != self._problem:
-            self._show_problem(server.problem)
+            self._problem = server.problem
+            show_error(self._fault, self._theme, server.problem)
 
     def _on_server_removed(self, name: str) -> None:
         if name == self._server:
             self.close_requested.emit()
-
-    def _show_problem(self, problem: Problem | None) -> None:
-        self._problem = problem
-        show_error(self._fault, self._theme, problem)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSaveFile, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QImage, QImageReader, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QSizePolicy, QWidget
 
@@ -34,6 +34,7 @@ MOST_BYTES = 16_000_000  # of the file; larger ones can be saved
 MOST_PIXELS = 40_000_000  # 160 MB in memory; a photograph of a phone has 12 million
 PIXELS_AT_ONCE = 3_000_000  # decoded without being asked: 20 ms; a screenshot has 2 million
 LONGEST_SIDE = 2_000  # px; more than a window shows
+PICTURE_HEIGHT = 480  # px
 MAGIC = ((b"\x89PNG\r\n\x1a\n", b"png"), (b"\xff\xd8\xff", b"jpeg"), (b"GIF87a", b"gif"), (b"GIF89a", b"gif"), (b"BM", b"bmp"))
 
 
@@ -109,9 +110,9 @@ def _reader(content: bytes, format: bytes) -> tuple[QImageReader, QBuffer]:
 class Picture(QWidget):
     """A picture as wide as it fits, never larger than its own size."""
 
-    def __init__(self, theme: Theme, image: QImage, name: str, *, most_height: int) -> None:
+    def __init__(self, theme: Theme, image: QImage, name: str) -> None:
         super().__init__()
-        self._theme, self._image, self._most_height = theme, image, most_height
+        self._theme, self._image = theme, image
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -127,11 +128,11 @@ class Picture(QWidget):
 
     def _fitted(self, width: int) -> QSize:
         size = self._image.size()
-        room = QSize(min(width, size.width()), min(px(self._most_height), size.height()))
+        room = QSize(min(width, size.width()), min(px(PICTURE_HEIGHT), size.height()))
         return size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        place = QRectF(0, 0, self._fitted(self.width()).width(), self._fitted(self.width()).height())
+        place = QRectF(QPointF(), self._fitted(self.width()).toSizeF())
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.fillRect(place, self._theme.color("surface.sunken"))
@@ -142,7 +143,7 @@ FIRST_SHOWN = 60_000  # characters of a text: 20 ms to lay out
 MORE_SHOWN = 250_000  # by one press; 50 ms
 MOST_SHOWN = 3_000_000  # then it is for an editor, and can be saved
 MOST_LINES = 24  # of one part among several; more scroll inside it
-PICTURE_HEIGHT = 480  # px
+
 MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} |[-*] |\d+\. |```|> |\|.*\|)", re.MULTILINE)
 
 
@@ -300,7 +301,7 @@ class FilePart(QWidget):
         if image is None:
             self._layout.addWidget(Label(self._theme, tr("It is damaged."), "caption", "warning"))
         else:
-            self._layout.addWidget(Picture(self._theme, image, self._name, most_height=PICTURE_HEIGHT))
+            self._layout.addWidget(Picture(self._theme, image, self._name))
 
 
 def size_words(count: int) -> str:
