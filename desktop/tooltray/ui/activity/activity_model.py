@@ -326,7 +326,7 @@ class ActivityModel(RowModel):
         if shown.row is None or shown.row.count < 2:
             return
         if shown.is_open:
-            with self._going(self._pages.span_inside(place)):
+            with self._told(self._pages.span_inside(place), self.beginRemoveRows, self.endRemoveRows):
                 self._pages.close(place)
             self._changed(place, place)
         else:
@@ -370,7 +370,7 @@ class ActivityModel(RowModel):
             self.fell_behind.emit()
             return
         count = len(growth.rows)
-        with self._coming(Span(0, count)):
+        with self._told(Span(0, count), self.beginInsertRows, self.endInsertRows):
             self._pages.grow(growth)
         self._changed(count, count)
         if count:
@@ -380,14 +380,14 @@ class ActivityModel(RowModel):
         rows = await self._read_shown(before, PAGE)
         if rows is None or before != self._pages.next_before:
             return
-        with self._coming(Span(len(self._pages), len(rows))):
+        with self._told(Span(len(self._pages), len(rows)), self.beginInsertRows, self.endInsertRows):
             self._pages.append(rows, is_whole=not rows)
 
     async def _reload(self, page: Page) -> None:
         rows = await self._read_shown(page.before, page.count, is_inside=page.is_inside)
         if rows is None or (place := self._pages.place_of(page)) < 0:
             return
-        with self._going(Span(place + len(rows), page.count - len(rows))):
+        with self._told(Span(place + len(rows), page.count - len(rows)), self.beginRemoveRows, self.endRemoveRows):
             self._pages.fill(page, rows)
         self._changed(place, place + len(rows) - 1)
 
@@ -396,27 +396,18 @@ class ActivityModel(RowModel):
         place = self._pages.find(group.entry.id)
         if not rows or place < 0 or self.row(place).row != group:
             return
-        with self._coming(self._pages.span_to_open(place, rows)):
+        with self._told(self._pages.span_to_open(place, rows), self.beginInsertRows, self.endInsertRows):
             self._pages.open(place, rows)
         self._changed(place, place)
 
     @contextmanager
-    def _coming(self, span: Span) -> Iterator[None]:
-        """Notifies the view of inserted rows, if there are any."""
+    def _told(self, span: Span, begin: Callable[[QModelIndex, int, int], None], end: Callable[[], None]) -> Iterator[None]:
+        """Notifies the view of rows that are inserted or removed, if there are any."""
         if span.count > 0:
-            self.beginInsertRows(QModelIndex(), span.first, span.first + span.count - 1)
+            begin(QModelIndex(), span.first, span.first + span.count - 1)
         yield
         if span.count > 0:
-            self.endInsertRows()
-
-    @contextmanager
-    def _going(self, span: Span) -> Iterator[None]:
-        """Notifies the view of removed rows, if there are any."""
-        if span.count > 0:
-            self.beginRemoveRows(QModelIndex(), span.first, span.first + span.count - 1)
-        yield
-        if span.count > 0:
-            self.endRemoveRows()
+            end()
 
     def _changed(self, first: int, last: int) -> None:
         if last >= first and len(self._pages):

@@ -13,7 +13,7 @@ from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, ConfigChang
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.approvals import AuditEntry, GrantSnapshot, JudgedCall
 from tooltray.ui.activity.activity_words import whole_time
-from tooltray.ui.activity.waiting_section import WaitingSection
+from tooltray.ui.activity.waiting_section import TICK_MS, WaitingSection
 from tooltray.ui.approval.approval_body import details, ends, facts_box, granted, granted_to, granted_until, lines_box, own_permissions
 from tooltray.ui.approval.asking_window import fact_name, fact_value
 from tooltray.ui.approval.permission_words import cautions, covered, of_late
@@ -42,7 +42,7 @@ from tooltray.ui.zoom import px
 GRANT_WIDTH, RULE_WIDTH = 560, 600
 TIME_WIDTH = 92  # px
 MOST_CALLS = 6  # of each kind that are shown
-TICK_MS = 1000
+
 SINCE, ROOM_FOR_SINCE = 2, 1040  # a column, and the px of the section below which it is in the details only
 SHOWN = 200  # of the newest; `tooltray audit` lists more, and an export all
 BY, ROOM_FOR_WAYS = 4, 820  # a column, and the px of the section below which it is in the details only

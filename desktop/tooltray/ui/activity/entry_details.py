@@ -169,9 +169,7 @@ class EntryDetails(DetailsPane):
     def _result(self, text: str) -> QWidget:
         result = _read(text)
         if result is None:
-            code = CodeView(self._theme, broken(seen(text)[:LONGEST]), tr("Result"))
-            code.set_lines(MOST_LINES)
-            return code
+            return CodeView(self._theme, broken(seen(text)[:LONGEST]), tr("Result"), lines=MOST_LINES)
         view = ResultView(self._theme)
         view.setMinimumSize(1, px(RESULT_HEIGHT))  # its buttons may be wider than the pane
         view.show_result(result)

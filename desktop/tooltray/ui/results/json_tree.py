@@ -101,14 +101,11 @@ class JsonModel(QAbstractItemModel):
         node = self._nodes[id]
         first = len(node.children)
         more = self._next_members(id, first)
-        self.beginInsertRows(self.index_of(id), first, first + len(more) - 1)
+        self.beginInsertRows(parent, first, first + len(more) - 1)
         for row, (name, value) in enumerate(more, first):
             node.children.append(len(self._nodes))
             self._nodes.append(_Node(name, value, id, row))
         self.endInsertRows()
-
-    def index_of(self, id: int) -> QModelIndex:
-        return self.createIndex(self._nodes[id].row, 0, id) if id else QModelIndex()
 
     def _next_members(self, id: int, first: int) -> list[tuple[str, object]]:
         """Returns the next AT_ONCE members; copies no more than these, even of a list of a million."""

@@ -13,12 +13,11 @@ from PySide6.QtWidgets import QFileDialog, QSizePolicy, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.results.json_tree import JsonTree
 from tooltray.ui.results.result_parts import Part, as_json, parts_of, whole_text
 from tooltray.ui.server_text import broken, seen
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import show_error
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
@@ -51,10 +50,6 @@ class PictureFile(msgspec.Struct, frozen=True):
     width: int = 0
     height: int = 0
     problem: str = ""
-
-    @property
-    def is_small(self) -> bool:
-        return self.width * self.height <= PIXELS_AT_ONCE
 
 
 def decoded_base64(text: str) -> bytes | None:
@@ -290,7 +285,7 @@ class FilePart(QWidget):
         self._layout.addLayout(fill(row(), icon, (about, 1), self._show, button))
         if file is not None and file.problem:
             self._layout.addWidget(Label(theme, file.problem, "caption", "warning", wrap=True))
-        elif file is not None and file.is_small:
+        elif file is not None and file.width * file.height <= PIXELS_AT_ONCE:
             self._decode()
         elif file is not None:
             self._show.show()
@@ -350,7 +345,7 @@ class ResultView(QWidget):
     def show_problem(self, problem: Problem) -> None:
         """Shows a problem in place of an answer."""
         self.clear()
-        self._lines.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        show_error(self._lines, self._theme, problem)
         self._lines.addStretch(1)
 
     def _make_bar(self) -> QWidget:
