@@ -98,7 +98,8 @@ class LogDelegate(QStyledItemDelegate):
         return px(INSET) + times + px(SIGN) + px(GAP)
 
     def fit(self, width: int) -> bool:
-        """Fits the columns into a width; returns whether their number has changed."""
+        """Fits the columns into a width at the current zoom; returns whether their number has changed."""
+        self._metrics = QFontMetricsF(self._theme.font("mono"))
         columns = int((width - self.text_left - px(INSET)) / self._metrics.horizontalAdvance("0"))
         is_news, self.columns = columns != self.columns, columns
         return is_news
@@ -183,7 +184,7 @@ class LogList(QListView):
         self.verticalScrollBar().setSingleStep(px(LINE))
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.doubleClicked.connect(self._on_opened)
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self._on_theme_changed)
 
     @property
     def is_at_end(self) -> bool:
@@ -259,6 +260,10 @@ class LogList(QListView):
         super().resizeEvent(event)
         if was_at_end:
             self.scrollToBottom()
+
+    def _on_theme_changed(self) -> None:
+        self.lines.fit(self.viewport().width())
+        self.lay_out()
 
     def _on_opened(self, index: Index) -> None:
         self._view.details.show_line(index.data(Qt.ItemDataRole.UserRole))
