@@ -47,7 +47,7 @@ class FiguresTable(Table):
         self._most, self._by = 1, BY[0]
         half, slow = say(TYPICAL).capitalize(), say(SLOWEST).capitalize()
         columns = [
-            Column(tr("Name"), self._title, order=lambda each: self._title(each).casefold()),
+            Column(tr("Name"), lambda each: self.title(each.name), order=lambda each: self.title(each.name).casefold()),
             Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
             Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
             Column(tr("Tokens"), lambda each: number(each.tokens), Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
@@ -74,17 +74,13 @@ class FiguresTable(Table):
         for place, width in EXTRAS:
             self.setColumnHidden(place, self.width() < px(width))
 
-    def _title(self, each: ActivityFigures) -> str:
-        return _title_of(each.name, self._by)
+    def title(self, name: str) -> str:
+        """Returns the name of a server, a client or a tool for display."""
+        words = {"server": server_name, "client": client_words}
+        return one_line(words[self._by](name) if self._by in words else name, LONGEST)
 
     def _share(self, each: ActivityFigures) -> tuple[float, str, str]:
         return each.calls / self._most, "chart.p50", number(each.calls)
-
-
-def _title_of(name: str, by: str) -> str:
-    """Returns the name of a server, a client or a tool for display; `by`: which of these."""
-    words = {"server": server_name, "client": client_words}
-    return one_line(words[by](name) if by in words else name, LONGEST)
 
 
 def _failures(each: ActivityFigures) -> tuple[str, str]:
@@ -186,7 +182,7 @@ class FiguresTab(Page):
 
     def _draw(self, points: Sequence[ActivityPoint]) -> None:
         calls, failed = sum(point.calls for point in points), sum(point.failures for point in points)
-        name = _title_of(self._chosen, self.by) if self._chosen else tr("All together")
+        name = self.table.title(self._chosen) if self._chosen else tr("All together")
         self._name.set_text(tr("{name}: {calls} calls, {failed} failed", name=name, calls=number(calls), failed=number(failed)))
         now = datetime.now()
         is_day = SPANS[self._span.current] == DAY_S

@@ -184,7 +184,7 @@ class LogList(QListView):
         self.verticalScrollBar().setSingleStep(px(LINE))
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.doubleClicked.connect(self._on_opened)
-        theme.changed.connect(self._on_theme_changed)
+        theme.changed.connect(self.lay_out)
 
     @property
     def is_at_end(self) -> bool:
@@ -203,7 +203,6 @@ class LogList(QListView):
 
     def set_has_times(self, has_times: bool) -> None:
         self.lines.has_times = has_times
-        self.lines.fit(self.viewport().width())
         self.lay_out()
 
     def set_needle(self, needle: str) -> None:
@@ -212,6 +211,7 @@ class LogList(QListView):
 
     def lay_out(self) -> None:
         """Measures all lines again; the top line stays in place."""
+        self.lines.fit(self.viewport().width())
         top = self.top_row
         self.scheduleDelayedItemsLayout()
         self.executeDelayedItemsLayout()
@@ -260,10 +260,6 @@ class LogList(QListView):
         super().resizeEvent(event)
         if was_at_end:
             self.scrollToBottom()
-
-    def _on_theme_changed(self) -> None:
-        self.lines.fit(self.viewport().width())
-        self.lay_out()
 
     def _on_opened(self, index: Index) -> None:
         self._view.details.show_line(index.data(Qt.ItemDataRole.UserRole))
