@@ -19,7 +19,7 @@ from tooltray.ui.activity.activity_words import FilterChip, chips, client_words,
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.view import Show, View
+from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
@@ -45,9 +45,6 @@ NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of
 class ActivityList(QWidget, View):
     """A list of journal entries.
 
-    Args:
-        show: shows why the journal cannot be read; None: it can again.
-
     Attributes:
         filter: of the entries, without the tab.
         tools: the line of the tabs.
@@ -58,10 +55,10 @@ class ActivityList(QWidget, View):
 
     filter_changed = Signal(object)  # ActivityFilter: a tab of calls was chosen, which leaves no choice of kinds
 
-    def __init__(self, context: PageContext, show: Show) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme = context.theme
-        self.context, self.filter, self._show = context, ActivityFilter(), show
+        self.context, self.filter = context, ActivityFilter()
         self.is_collapsed, self.is_held, self._is_asked_for = True, False, False
         self._is_behind = False  # new rows wait until the pointer is elsewhere
         self._count_cost_ms = 0
@@ -88,7 +85,7 @@ class ActivityList(QWidget, View):
         self._ask_counts = self.reading(self._read_counts)
         self._count_timer = timer(self, COUNT_EVERY_MS, self._ask_counts)
         model, hub = self.table.activity, context.hub
-        model.failed.connect(self.show_problem)
+        model.failed.connect(self._draw)
         model.reset_done.connect(self._on_top)
         model.reset_done.connect(self._draw)
         model.rowsInserted.connect(self._draw)
@@ -99,12 +96,8 @@ class ActivityList(QWidget, View):
     @property
     def shown_filter(self) -> ActivityFilter:
         """The filter of the entries, including the tab."""
-        tab = self.tab
+        tab = self._tabs.current
         return self.filter if tab == ALL else replace(self.filter, kinds=OF_CALLS, outcomes=OUTCOMES[tab])
-
-    @property
-    def tab(self) -> int:
-        return self._tabs.current
 
     def set_filter(self, filter: ActivityFilter) -> None:
         """Shows other entries; the current ones stay until the new ones are read."""
@@ -193,14 +186,9 @@ class ActivityList(QWidget, View):
             self.filter_changed.emit(replace(self.filter, kinds=()))
         self._ask()
 
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows why the journal cannot be read; None: it can again."""
-        self._show(problem)
-        self._draw(problem)
-
     def _draw(self, problem: object = None, *_: object) -> None:
-        model = self.table.activity
-        if model.rowCount():
+        """Shows the rows, or why there are none. `problem`: a Problem if the journal could not be read; other news have none."""
+        if self.table.activity.rowCount():
             self._stack.setCurrentWidget(self.table)
             return
         self._nothing.setText(self._words(isinstance(problem, Problem)))
@@ -212,7 +200,7 @@ class ActivityList(QWidget, View):
             return tr("Not known: the journal could not be read.")
         if not self.table.activity.is_known:
             return ""
-        is_narrowed = OUTCOMES[self.tab] or self.filter != ActivityFilter()
+        is_narrowed = OUTCOMES[self._tabs.current] or self.filter != ActivityFilter()
         if self.filter.text:
             return tr("Nothing matches. Arguments and results are not searched.")
         return tr("Nothing matches.") if is_narrowed else tr("No activity yet. Calls from AI clients appear here.")

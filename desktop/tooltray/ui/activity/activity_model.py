@@ -88,11 +88,6 @@ class RowPages:
         return self._starts[-1] + self._pages[-1].count if self._pages else 0
 
     @property
-    def kept(self) -> int:
-        """How many rows are in memory."""
-        return sum(len(page.rows) for page in self._pages if page.rows is not None)
-
-    @property
     def newest_id(self) -> int:
         """The id of the newest entry; 0 without rows."""
         return self._pages[0].before - 1 if self._pages else 0

@@ -16,16 +16,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ActivityWritten, ApprovalEnded, ConfigChanged
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityPoint
-from tooltray.ui.activity.activity_list import (
-    ALL,
-    CALLS,
-    COUNT_EVERY_MS,
-    SETTLE_MS,
-    SHARE,
-    ActivityList,
-    FilterBar,
-    JournalNotice,
-)
+from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, SETTLE_MS, SHARE, ActivityList, FilterBar, JournalNotice
 from tooltray.ui.activity.activity_model import ShownRow
 from tooltray.ui.activity.approvals_tab import ApprovalsTab
 from tooltray.ui.activity.entry_details import EntryDetails
@@ -112,7 +103,8 @@ class CallsTab(Page):
         self.recording = RecordingLine(theme, self._on_stop_recording)
         self.waiting = WaitingLine(theme, lambda: context.go(Activity("approvals")))
         self.glance = GlancePanel(theme, self.recording, self.waiting)
-        self.list = ActivityList(context, partial(self._notice.show_failure, "list"))
+        self.list = ActivityList(context)
+        self.list.table.activity.failed.connect(partial(self._notice.show_failure, "list"))
         self.glance.stretch_chosen.connect(lambda since, until: self.set_filter(replace(self.list.filter, since=since, until=until)))
         self.list.table.row_chosen.connect(self._on_row_chosen)
         self.list.filter_changed.connect(self.set_filter)
@@ -239,8 +231,7 @@ class CallsTab(Page):
             calls = None  # the tab says elsewhere that there is no hub
         self.glance.working.show_calls(calls)
         self.recording.refresh()
-        if self.isVisible():
-            self._now_timer.start()
+        self._now_timer.start()
 
     async def _read_status(self) -> None:
         try:

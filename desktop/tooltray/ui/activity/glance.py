@@ -347,7 +347,6 @@ class GlancePanel(Surface):
         p95.setToolTip(tr("One call in twenty took longer"))
         self._when = Label(theme, "", "caption", "muted")
         self.chart = Histogram(theme, tr("Calls of the last 24 hours"), tr("Not known"))
-        self.chart.setFixedHeight(px(HEIGHT))
         self.chart.stretch_chosen.connect(self._on_chosen)
         self.chart.cleared.connect(lambda: self.stretch_chosen.emit(0.0, 0.0))
         self.working = WorkingNow(theme, *notices)
