@@ -70,7 +70,6 @@ class ActivityList(QWidget, View):
         self.tools = fill(row(margins=(EDGE, 10, EDGE, 8), spacing=8), self._tabs)
         self.below_tabs = column(margins=(EDGE, 0, EDGE, 0))
         self.table = ActivityTable(theme, context.hub.activity.get_activity, context.tasks)
-
         self.table.left_top.connect(self._wait)
         self.table.at_top.connect(self._on_top)
         self._nothing = Label(theme, "", "body", "muted", wrap=True)

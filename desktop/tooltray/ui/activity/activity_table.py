@@ -28,7 +28,6 @@ from tooltray.ui.zoom import px
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
 EXTRAS = ((SERVER, 740), (TOOK, 740), (TOUCHED, 600), (CLIENT, 520))
 """Columns that are in the details only, and the width in px below which that is so."""
-
 WIDEST_TOOL, SHARE_OF_TOOL = 320, 0.55  # px of the column of tools at most; and its part of what it shares with what was touched
 MUTED = frozenset(said.ICONS.values()) - {""}
 """Icons of what is no call."""
@@ -141,7 +140,6 @@ class ActivityTable(Table):
         self.setItemDelegate(ActivityDelegate(theme, columns, self, PAGE_INSET, theme.size("row")))
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # so that scrolling moves what is drawn already
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-
         self.verticalScrollBar().valueChanged.connect(self._look)
         for news in (self.activity.rowsInserted, self.activity.rowsRemoved, self.activity.reset_done):
             news.connect(self._look)
@@ -179,18 +177,13 @@ class ActivityTable(Table):
         super().resizeEvent(event)
         for place, width in EXTRAS:
             self.setColumnHidden(place, self.width() < px(width))
-
-        self._share_width()
-        self._look()
-
-    def _share_width(self) -> None:
-        """Divides what other columns leave: tools' names get enough in a wide window, and what they touched gets the rest."""
-        others = (TIME, CLIENT, SERVER, TOOK, OUTCOME)
-        rest = self.viewport().width() - sum(self.columnWidth(place) for place in others if not self.isColumnHidden(place))
         is_shared, header = not self.isColumnHidden(TOUCHED), self.horizontalHeader()
         header.setSectionResizeMode(TOOL, QHeaderView.ResizeMode.Fixed if is_shared else QHeaderView.ResizeMode.Stretch)
-        if is_shared:
+        if is_shared:  # in a wide window tools' names get enough, and what they touched gets the rest
+            others = (TIME, CLIENT, SERVER, TOOK, OUTCOME)
+            rest = self.viewport().width() - sum(self.columnWidth(place) for place in others if not self.isColumnHidden(place))
             self.setColumnWidth(TOOL, min(px(WIDEST_TOOL), int(rest * SHARE_OF_TOOL)))
+        self._look()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

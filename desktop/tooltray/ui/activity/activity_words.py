@@ -320,7 +320,6 @@ class FilterChip(msgspec.Struct, frozen=True):
 def chips(filter: ActivityFilter, now: datetime) -> list[FilterChip]:
     """Returns the filters of a list without its text, which has a control of its own."""
     found = [FilterChip("kinds", kind, kind_name(kind)) for kind in filter.kinds]
-
     found += [FilterChip("clients", client, tr("Client: {name}", name=one_line(client_words(client), SHORT))) for client in filter.clients]
     found += [FilterChip("servers", server, tr("Server: {name}", name=one_line(server, SHORT))) for server in filter.servers]
     found += [FilterChip("tools", tool, tr("Tool: {name}", name=one_line(tool, SHORT))) for tool in filter.tools]

@@ -42,7 +42,6 @@ from tooltray.ui.zoom import px
 GRANT_WIDTH, RULE_WIDTH = 560, 600
 TIME_WIDTH = 92  # px
 MOST_CALLS = 6  # of each kind that are shown
-
 SINCE, ROOM_FOR_SINCE = 2, 1040  # a column, and the px of the section below which it is in the details only
 SHOWN = 200  # of the newest; `tooltray audit` lists more, and an export all
 BY, ROOM_FOR_WAYS = 4, 820  # a column, and the px of the section below which it is in the details only

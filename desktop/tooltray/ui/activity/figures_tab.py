@@ -32,7 +32,6 @@ from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
 BY = ("server", "client", "tool")
-
 SPANS = (DAY_S, 7 * DAY_S, 30 * DAY_S)
 POINTS = (24, 42, 30)  # of the chart: an hour, four hours, a day each
 EXTRAS = ((7, 900), (4, 780))  # columns that give way, and below which width in px

@@ -138,7 +138,6 @@ FIRST_SHOWN = 60_000  # characters of a text: 20 ms to lay out
 MORE_SHOWN = 250_000  # by one press; 50 ms
 MOST_SHOWN = 3_000_000  # then it is for an editor, and can be saved
 MOST_LINES = 24  # of one part among several; more scroll inside it
-
 MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} |[-*] |\d+\. |```|> |\|.*\|)", re.MULTILINE)
 
 
