@@ -132,7 +132,7 @@ async def test_a_call_takes_no_answer_in_the_moment_in_which_it_appears(theme: T
         page = await opened(desk)
         page.waiting.guard_ms = 3_600_000
         desk.engine.ask_approval(waiting())
-        await until(lambda: page.waiting.count == 1)
+        await until(lambda: len(page.waiting._rows) == 1)
         (row,) = page.waiting.call_rows
         assert not row.allow.isEnabled()
         assert not row.refuse.isEnabled()
@@ -142,7 +142,7 @@ async def test_a_late_answer_says_why_in_the_sheet_which_closes_with_its_call(th
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
         desk.engine.ask_approval(waiting())
-        await until(lambda: page.waiting.count == 1)
+        await until(lambda: len(page.waiting._rows) == 1)
         desk.engine.failures["answer_approval"] = TooltrayError("What is allowed cannot be saved")
         control(page, "Look closely…").click()
         panel = desk.window.sheet.panel
@@ -158,7 +158,7 @@ async def test_a_call_that_ended_before_its_answer_closes_its_sheet_and_the_page
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
         desk.engine.ask_approval(waiting())
-        await until(lambda: page.waiting.count == 1)
+        await until(lambda: len(page.waiting._rows) == 1)
         control(page, "Look closely…").click()
         panel = desk.window.sheet.panel
         await until(control(panel, "Allow").isEnabled)
@@ -287,10 +287,10 @@ async def test_a_hub_that_goes_takes_what_waits_with_it(theme: Theme) -> None:
     async with Desk(engine([], [CHANGE]), theme) as desk:
         page = await opened(desk)
         desk.engine.ask_approval(waiting())
-        await until(lambda: page.waiting.count == 2)
+        await until(lambda: len(page.waiting._rows) == 2)
         desk.link.detach()
         desk.hub.forget()
-        assert page.waiting.count == 0
+        assert len(page.waiting._rows) == 0
         assert page.waiting.isHidden()
 
 
@@ -327,7 +327,7 @@ async def test_a_grant_opens_its_details_and_is_revoked_there_and_in_its_row(the
 async def test_a_grant_leads_to_its_calls_and_to_what_its_server_may_do(theme: Theme) -> None:
     async with Desk(engine([WRITE]), theme) as desk:
         page = await opened(desk)
-        await until(lambda: page.temporary.grants)
+        await until(lambda: page.temporary.table.given)
         page.temporary.open_grant(WRITE)
         assert desk.window.sheet is not None
         button(desk.window.sheet, "Show its calls").click()
@@ -355,7 +355,7 @@ async def test_a_grant_is_revoked_by_the_keyboard(theme: Theme) -> None:
 async def test_what_could_not_be_revoked_stays_and_the_page_says_why(theme: Theme) -> None:
     async with Desk(engine([WRITE]), theme) as desk:
         page = await opened(desk)
-        await until(lambda: page.temporary.grants)
+        await until(lambda: page.temporary.table.given)
         desk.engine.failures["remove_grant"] = TooltrayError("the disk is full", "grants.json")
         page.temporary.revoke("1")
         await until(lambda: "The disk is full" in words(page))
@@ -393,7 +393,7 @@ async def test_a_rule_opens_with_the_calls_it_covers_and_is_revoked(theme: Theme
     fake.rule_preview = RulePreview("w", {}, problems=("folder /x not found",), calls=JUDGED)
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
-        await until(lambda: page.temporary.grants)
+        await until(lambda: page.temporary.table.given)
         page.temporary.open_grant(RULE)
         await until(lambda: desk.window.sheet is not None and "Not covered" in words(desk.window.sheet))
         sheet = desk.window.sheet

@@ -28,7 +28,7 @@ def test_a_histogram_without_bars_says_that_it_does_not_know(theme: Theme) -> No
 def test_a_bar_is_chosen_by_a_click_and_given_back_by_another(theme: Theme) -> None:
     chart = Histogram(theme, "Calls", "Not known")
     chart.resize(304, 90)
-    chart.set_bars([Bar(float(at), at % 3, at % 2, f"bar {at}", f"{at}:00") for at in range(10)])
+    chart.set_bars([Bar(at % 3, at % 2, f"bar {at}", f"{at}:00") for at in range(10)])
     chosen: list[tuple[int, int]] = []
     cleared: list[bool] = []
     chart.stretch_chosen.connect(lambda first, last: chosen.append((first, last)))
@@ -44,7 +44,7 @@ def test_a_bar_is_chosen_by_a_click_and_given_back_by_another(theme: Theme) -> N
 def test_failures_have_a_colour_and_a_shape_of_their_own(theme: Theme) -> None:
     chart = Histogram(theme, "Calls", "Not known")
     chart.resize(104, 90)
-    chart.set_bars([Bar(0.0, 100, 0, "well", ""), Bar(1.0, 50, 1, "one failed", "")])
+    chart.set_bars([Bar(100, 0, "well", ""), Bar(50, 1, "one failed", "")])
     image = chart.grab().toImage()
     red = theme.color("error").rgb()
     places = {(x // 52, y < 45) for x in range(104) for y in range(90) if image.pixel(x, y) == red}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -279,6 +279,18 @@ async def test_what_is_wrong_with_a_log_is_said_and_an_empty_one_too(desk: Desk)
     desk.engine.failures.clear()
     view.read_newest()
     await until(lambda: "Nothing yet" in drawn(view))
+
+
+async def test_lines_fit_a_zoom_that_changes_while_they_are_shown(desk: Desk, app: QApplication, theme: Theme) -> None:
+    view = await opened(desk, lines(50))
+    high = view.list.sizeHintForRow(0)
+    try:
+        theme.set_zoom(app, 150)
+        await until(lambda: view.list.sizeHintForRow(0) > high)
+        text_width = view.list.lines.columns * QFontMetricsF(theme.font("mono")).horizontalAdvance("0")
+        assert text_width <= view.list.viewport().width() - view.list.lines.text_left
+    finally:
+        theme.set_zoom(app, 100)
 
 
 async def test_a_click_and_a_drag_select_lines(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.results.json_tree import AT_ONCE, JsonTree
-from tooltray.ui.results.result_view import FIRST_PARTS, FIRST_SHOWN, LongText, Picture, ResultView
+from tooltray.ui.results.result_view import FIRST_PARTS, FIRST_SHOWN, LongText, Picture, ResultView, decode, look_at
 from tooltray.ui.theme import Theme
 
 
@@ -142,6 +142,12 @@ async def test_a_large_picture_is_decoded_when_somebody_wants_to_see_it(theme: T
     assert view.findChildren(Picture) == []
     button(view, "Show picture").click()
     assert len(view.findChildren(Picture)) == 1
+
+
+def test_a_picture_that_is_larger_than_a_window_is_decoded_smaller(theme: Theme) -> None:
+    image = decode(look_at(png(2500, 1500)))
+    assert image is not None
+    assert (image.width(), image.height()) == (2000, 1200)
 
 
 def test_files_links_resources_and_unknown_parts_are_named(theme: Theme) -> None:

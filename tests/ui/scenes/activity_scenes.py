@@ -103,7 +103,7 @@ async def opened(theme: Theme, journal: Sequence[ActivityEntry], size: tuple[int
         result.window.resize(*size)
     result.window.open_page("activity")
     await until(lambda: result.activity.calls.list.table.activity.is_known)
-    await until(lambda: result.activity.calls.glance.chart.bars is not None and result.activity.calls.list.is_counted)
+    await until(lambda: result.activity.calls.glance.chart.bars is not None and result.activity.calls.list._count_cost_ms)
     return Shot(result, size=size)
 
 
@@ -190,11 +190,10 @@ async def activity_all(theme: Theme) -> Shot:
 async def activity_filtered(theme: Theme) -> Shot:
     shot = await activity(theme)
     calls = shot.desk.activity.calls
-    points = calls.glance.chart.bars
-    assert points is not None
+    points = calls.glance._points
     wanted = ActivityFilter(clients=("claude-code",), servers=("filesystem",), since=points[-14].at, until=points[-3].at)
     calls.set_filter(wanted)
-    await until(lambda: calls.list.table.activity.filter.since == wanted.since)
+    assert calls.list.filter == wanted
     return shot
 
 
@@ -248,8 +247,8 @@ async def activity_figures(theme: Theme, size: tuple[int, int] | None = None) ->
     shot = await activity(theme, size)
     page = shot.desk.activity
     page.show_tab(FIGURES)
-    await until(lambda: page.figures.table.rows)
-    page.figures.table.selectRow(1)
+    await until(lambda: page.tab(FIGURES).table.rows)
+    page.tab(FIGURES).table.selectRow(1)
     return shot
 
 
@@ -259,7 +258,7 @@ async def activity_figures_small(theme: Theme) -> Shot:
 
 async def _entry(shot: Shot, id: int) -> Shot:
     shot.desk.window.go(OpenEntry(id))
-    await until(lambda: shot.desk.activity.calls.details is not None)
+    await until(lambda: shot.desk.activity.calls._split.details is not None)
     return shot
 
 

@@ -85,7 +85,7 @@ async def opened(
     result.window.go(Activity("approvals"))
     page = result.activity.approvals
     page.waiting.guard_ms = 0
-    await until(lambda: len(page.temporary.grants) == len(granted) and not len(result.tasks))
+    await until(lambda: len(page.temporary.table.given) == len(granted) and not len(result.tasks))
     if waits:
         result.engine.ask_approval(replace(EDIT, id="second", ends_at=time.time() + 60, warnings=(ODD,)))
         await until(lambda: len(page.waiting.call_rows) == 2 and page.waiting.call_rows[1].refuse.isEnabled())

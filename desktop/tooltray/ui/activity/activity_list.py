@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
@@ -17,8 +17,9 @@ from tooltray.foundation.snapshots.activity import KINDS, ActivityChoices, Activ
 from tooltray.ui.activity.activity_table import ActivityTable
 from tooltray.ui.activity.activity_words import FilterChip, chips, client_words, kind_name
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.view import Show, View
+from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
@@ -42,26 +43,22 @@ NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of
 
 
 class ActivityList(QWidget, View):
-    """A list of journal entries. `entry_chosen` carries the ActivityRow that the user opens.
-
-    Args:
-        filter: which entries it shows, besides what its tabs leave out.
-        show: shows why the journal cannot be read; None: it can again.
+    """A list of journal entries.
 
     Attributes:
+        filter: of the entries, without the tab.
         tools: the line of the tabs.
         below_tabs: the layout between the tabs and the table.
         is_collapsed: repeats are one row.
         is_held: new rows are held back until the user wants to see them.
     """
 
-    entry_chosen = Signal(object)
     filter_changed = Signal(object)  # ActivityFilter: a tab of calls was chosen, which leaves no choice of kinds
 
-    def __init__(self, context: PageContext, filter: ActivityFilter, show: Show) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme = context.theme
-        self.context, self._filter, self._show = context, filter, show
+        self.context, self.filter = context, ActivityFilter()
         self.is_collapsed, self.is_held, self._is_asked_for = True, False, False
         self._is_behind = False  # new rows wait until the pointer is elsewhere
         self._count_cost_ms = 0
@@ -73,7 +70,6 @@ class ActivityList(QWidget, View):
         self.tools = fill(row(margins=(EDGE, 10, EDGE, 8), spacing=8), self._tabs)
         self.below_tabs = column(margins=(EDGE, 0, EDGE, 0))
         self.table = ActivityTable(theme, context.hub.activity.get_activity, context.tasks)
-        self.table.entry_chosen.connect(self.entry_chosen)
         self.table.left_top.connect(self._wait)
         self.table.at_top.connect(self._on_top)
         self._nothing = Label(theme, "", "body", "muted", wrap=True)
@@ -85,41 +81,27 @@ class ActivityList(QWidget, View):
         self._new = Button(theme, "", "primary", small=True, on_click=self._on_show_new)
         self._new.setParent(self._stack)
         self._new.hide()
-        self._count_timer = QTimer(self, singleShot=True)
         self._ask_counts = self.reading(self._read_counts)
-        self._count_timer.timeout.connect(self._ask_counts)
+        self._count_timer = timer(self, COUNT_EVERY_MS, self._ask_counts)
         model, hub = self.table.activity, context.hub
-        model.failed.connect(self.show_problem)
-        model.reset_done.connect(self._on_reset)
+        model.failed.connect(self._draw)
+        model.reset_done.connect(self._on_top)
+        model.reset_done.connect(self._draw)
         model.rowsInserted.connect(self._draw)
         model.fell_behind.connect(self._on_fell_behind)
         hub.on(ActivityWritten, self._on_written, self)
         hub.snapshot_changed.connect(self._on_hub_changed)
 
     @property
-    def filter(self) -> ActivityFilter:
-        """The filter of the entries, without the tab."""
-        return self._filter
-
-    @property
     def shown_filter(self) -> ActivityFilter:
         """The filter of the entries, including the tab."""
-        tab = self.tab
-        return self._filter if tab == ALL else replace(self._filter, kinds=OF_CALLS, outcomes=OUTCOMES[tab])
-
-    @property
-    def tab(self) -> int:
-        return self._tabs.current
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether the numbers on the tabs are known."""
-        return self._count_cost_ms > 0
+        tab = self._tabs.current
+        return self.filter if tab == ALL else replace(self.filter, kinds=OF_CALLS, outcomes=OUTCOMES[tab])
 
     def set_filter(self, filter: ActivityFilter) -> None:
         """Shows other entries; the current ones stay until the new ones are read."""
-        if filter != self._filter:
-            self._filter = filter
+        if filter != self.filter:
+            self.filter = filter
             self._ask()
 
     def show_tab(self, tab: int) -> None:
@@ -188,33 +170,24 @@ class ActivityList(QWidget, View):
 
     async def _read_counts(self) -> None:
         """Counts the calls of each tab, as the head of the page does."""
-        filter, begun = self._filter, time.monotonic()
+        filter, begun = self.filter, time.monotonic()
         try:
             found = await self.hub.activity.count_activity(replace(filter, kinds=OF_CALLS))
         except TooltrayError:
             self._tabs.set_counts((None, None, None, None))
             return  # the list says why
         self._count_cost_ms = 1 + int((time.monotonic() - begun) * 1000)
-        if filter == self._filter:
+        if filter == self.filter:
             self._tabs.set_counts((found.entries, found.failed, found.refused, None))
 
     def _on_tab(self, tab: int) -> None:
-        if self._filter.kinds and tab != ALL:
-            self.filter_changed.emit(replace(self._filter, kinds=()))
+        if self.filter.kinds and tab != ALL:
+            self.filter_changed.emit(replace(self.filter, kinds=()))
         self._ask()
 
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows why the journal cannot be read; None: it can again."""
-        self._show(problem)
-        self._draw(problem)
-
-    def _on_reset(self) -> None:
-        self._on_top()
-        self._draw()
-
     def _draw(self, problem: object = None, *_: object) -> None:
-        model = self.table.activity
-        if model.rowCount():
+        """Shows the rows, or why there are none. `problem`: a Problem if the journal could not be read; other news have none."""
+        if self.table.activity.rowCount():
             self._stack.setCurrentWidget(self.table)
             return
         self._nothing.setText(self._words(isinstance(problem, Problem)))
@@ -226,8 +199,8 @@ class ActivityList(QWidget, View):
             return tr("Not known: the journal could not be read.")
         if not self.table.activity.is_known:
             return ""
-        is_narrowed = OUTCOMES[self.tab] or self._filter != ActivityFilter()
-        if self._filter.text:
+        is_narrowed = OUTCOMES[self._tabs.current] or self.filter != ActivityFilter()
+        if self.filter.text:
             return tr("Nothing matches. Arguments and results are not searched.")
         return tr("Nothing matches.") if is_narrowed else tr("No activity yet. Calls from AI clients appear here.")
 
@@ -264,17 +237,15 @@ class ActivityList(QWidget, View):
         self._new.raise_()
 
 
-class JournalNotice(QWidget):
+class JournalNotice(FaultArea):
     """A notice with the latest failure, else with the journal's own problem."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._area = FaultArea(theme)
-        column(self).addWidget(self._area)
+        super().__init__(theme)
         self._faults: dict[str, Problem] = {}
         self._status: JournalStatus | None = None
 
-    def show_problem(self, of: str, problem: Problem | None) -> None:
+    def show_failure(self, of: str, problem: Problem | None) -> None:
         """Shows a failure; None ends it.
 
         Args:
@@ -294,9 +265,9 @@ class JournalNotice(QWidget):
     def _choose(self) -> None:
         fault = next(iter(self._faults.values()), None)
         if fault is not None:
-            self._area.show_problem(fault)
+            self.show_problem(fault)
         else:
-            self._area.show_notice(_notice_words(self._status) if self._status is not None else None)
+            self.show_notice(_notice_words(self._status) if self._status is not None else None)
 
 
 def _notice_words(status: JournalStatus) -> tuple[str, str, str] | None:
@@ -313,8 +284,7 @@ def _notice_words(status: JournalStatus) -> tuple[str, str, str] | None:
 
 
 class FilterBar(QScrollArea):
-    """A row of filters. `filter_changed` carries the new filter, whose text and outcome the bar leaves unchanged. `menu_opened` requests
-    the choices.
+    """A row of filters. `filter_changed` carries the new filter, whose text the bar leaves unchanged. `menu_opened` requests the choices.
 
     Attributes:
         choices: of the menu.
@@ -368,7 +338,7 @@ class FilterBar(QScrollArea):
 
     def _on_clear(self) -> None:
         self.add.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.filter_changed.emit(ActivityFilter(text=self._filter.text, outcomes=self._filter.outcomes))
+        self.filter_changed.emit(ActivityFilter(text=self._filter.text))
 
     def _on_add(self) -> None:
         self.menu_opened.emit()

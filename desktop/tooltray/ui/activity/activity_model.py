@@ -6,23 +6,22 @@ from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate, takewhile
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, Qt, Signal
 
-from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead, Work, run_action
 from tooltray.ui.widgets.row_model import Column, Index, RowModel
 
 FIRST = 60  # rows that are read when the filter changes: more than a screen, and few enough for each key of a search
 AHEAD = 100  # rows below the last one in sight that are read before anybody gets there
 ROW_FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
-SPOKEN = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.AccessibleDescriptionRole)
+ROLE = Qt.ItemDataRole
+SPOKEN = (ROLE.DisplayRole, ROLE.ToolTipRole, ROLE.AccessibleTextRole, ROLE.AccessibleDescriptionRole)
 PAGE = 200  # rows that are read at once; a screen has 20 to 50
 MOST_KEPT = 15  # pages in memory: some thousand rows, and 3 MB
 SMALL = 20  # rows; a page of so few is kept, since reading it again costs more than it takes
@@ -53,9 +52,12 @@ class Page:
     """
 
     def __init__(self, rows: Sequence[ActivityRow], *, is_inside: bool = False) -> None:
-        self.before, self.count, self.is_inside = rows[0].entry.id + 1, len(rows), is_inside
+        self.before, self.is_inside, self.looked_at = rows[0].entry.id + 1, is_inside, 0
+        self.set(rows)
+
+    def set(self, rows: Sequence[ActivityRow]) -> None:
         self.rows: tuple[ActivityRow, ...] | None = tuple(rows)
-        self.looked_at = 0
+        self.count = len(rows)
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -86,11 +88,6 @@ class RowPages:
         return self._starts[-1] + self._pages[-1].count if self._pages else 0
 
     @property
-    def kept(self) -> int:
-        """How many rows are in memory."""
-        return sum(len(page.rows) for page in self._pages if page.rows is not None)
-
-    @property
     def newest_id(self) -> int:
         """The id of the newest entry; 0 without rows."""
         return self._pages[0].before - 1 if self._pages else 0
@@ -111,12 +108,12 @@ class RowPages:
 
     def find(self, id: int) -> int:
         """Returns the place of the row with this entry, if it is in memory; else -1. An open group is not in front of its entries."""
+        found = -1
         for page, start in zip(self._pages, self._starts, strict=True):
             for at, row in enumerate(page.rows or ()):
                 if row.first_id <= id <= row.entry.id:
-                    inside = self._inside(page, at, id)
-                    return inside if inside >= 0 else start + at
-        return -1
+                    found = start + at  # of a group that is open an entry below it follows
+        return found
 
     def reset(self, rows: Sequence[ActivityRow], *, is_whole: bool) -> None:
         """Replaces all rows by the newest ones; `is_whole`: the journal has no others."""
@@ -135,8 +132,6 @@ class RowPages:
     def look(self, first: int, last: int) -> list[Page]:
         """Marks the rows between these places as visible; returns their pages that have to be read."""
         self._clock += 1
-        if not self._pages:
-            return []
         seen = self._pages[self._number(first) : self._number(last) + 1]
         for page in seen:
             page.looked_at = self._clock
@@ -145,8 +140,8 @@ class RowPages:
 
     def fill(self, page: Page, rows: Sequence[ActivityRow]) -> None:
         """Fills a page with rows that were read again; there may be fewer of them, since old entries are deleted."""
-        _set(page, tuple(rows[: page.count]))
-        self._clean()
+        page.set(rows[: page.count])
+        self._count()
 
     def place_of(self, page: Page) -> int:
         """Returns the place of a page's first row; -1 if the page was removed."""
@@ -182,7 +177,7 @@ class RowPages:
             kept = (*growth.rows, *kept)
         else:
             self._pages.insert(0, Page(growth.rows))
-        _set(first, kept)
+        first.set(kept)
         first.before = kept[0].entry.id + 1
         self._count()
 
@@ -200,40 +195,28 @@ class RowPages:
         assert page.rows is not None
         group, number, below = page.rows[at], self._number(place), page.rows[at + 1 :]
         inside = Page(_with_rest(group, rows), is_inside=True)
-        _set(page, page.rows[: at if page.is_inside else at + 1])
+        page.set(page.rows[: at if page.is_inside else at + 1])
         self._pages[number + 1 : number + 1] = [inside, *([Page(below, is_inside=page.is_inside)] if below else [])]
         if not page.is_inside:
             self._open.add(group.first_id)
-        self._clean()
+        self._count()
 
     def span_inside(self, place: int) -> Span:
         """Returns the places of the entries of a group that is open."""
-        number = self._number(place) + 1
-        inside = takewhile(lambda page: page.is_inside, self._pages[number:])
-        return Span(place + 1, sum(page.count for page in inside))
+        return Span(place + 1, sum(page.count for page in self._inside(place)))
 
     def close(self, place: int) -> None:
         """Removes the entries of a group from the list."""
         page, at = self._at(place)
         assert page.rows is not None
         self._open.discard(page.rows[at].first_id)
-        number = self._number(place) + 1
-        while number < len(self._pages) and self._pages[number].is_inside:
-            del self._pages[number]
+        for each in self._inside(place):
+            self._pages.remove(each)
         self._count()
 
-    def _inside(self, page: Page, at: int, id: int) -> int:
-        """Returns the place of an entry of an open group; -1 if the group is closed or lacks the entry."""
-        number = self._pages.index(page) + 1
-        assert page.rows is not None
-        if page.is_inside or page.rows[at].first_id not in self._open:
-            return -1
-        while number < len(self._pages) and self._pages[number].is_inside:
-            for place, row in enumerate(self._pages[number].rows or ()):
-                if row.first_id <= id <= row.entry.id:
-                    return self._starts[number] + place
-            number += 1
-        return -1
+    def _inside(self, place: int) -> list[Page]:
+        """Returns the pages with the entries of a group that is open."""
+        return list(takewhile(lambda page: page.is_inside, self._pages[self._number(place) + 1 :]))
 
     def _forget(self) -> None:
         """Drops the rows of the pages that have been out of sight for the longest time."""
@@ -242,11 +225,8 @@ class RowPages:
             if page is not self._pages[-1]:  # below it the list goes on
                 page.rows = None
 
-    def _clean(self) -> None:
-        self._pages = [page for page in self._pages if page.count]
-        self._count()
-
     def _count(self) -> None:
+        self._pages = [page for page in self._pages if page.count]
         self._starts = list(accumulate((page.count for page in self._pages[:-1]), initial=0)) if self._pages else []
 
     def _number(self, place: int) -> int:
@@ -257,10 +237,6 @@ class RowPages:
         return self._pages[number], place - self._starts[number]
 
 
-def _set(page: Page, rows: tuple[ActivityRow, ...]) -> None:
-    page.rows, page.count = rows, len(rows)
-
-
 def _with_rest(group: ActivityRow, rows: Sequence[ActivityRow]) -> list[ActivityRow]:
     """Returns the entries of a group; the entries beyond `MOST_INSIDE` are a group at the end."""
     if len(rows) <= MOST_INSIDE:
@@ -269,9 +245,8 @@ def _with_rest(group: ActivityRow, rows: Sequence[ActivityRow]) -> list[Activity
     return [*rows[:MOST_INSIDE], rest]
 
 
-class ReadActivity(Protocol):
-    def __call__(self, filter: ActivityFilter, before: int, limit: int, collapsed: bool) -> Coroutine[object, object, list[ActivityRow]]:
-        """Reads the journal, the newest rows first."""
+ReadActivity = Callable[[ActivityFilter, int, int, bool], Coroutine[object, object, list[ActivityRow]]]
+"""Reads the journal, the newest rows first: those that a filter passes, before an id, at most so many, and whether repeats are one row."""
 
 
 class ActivityModel(RowModel):
@@ -285,34 +260,19 @@ class ActivityModel(RowModel):
     fell_behind = Signal()
 
     def __init__(self, columns: Sequence[Column], read: ReadActivity, tasks: TaskKeeper) -> None:
-        super().__init__(columns, shown_key)
+        super().__init__(columns, id)  # `find` goes by entries
         self._read, self._tasks = read, tasks
         self._pages = RowPages()
-        self._filter, self._is_collapsed = ActivityFilter(), True
+        self._wanted = ActivityFilter(), True  # and whether repeats are one row
         self._shown: tuple[ActivityFilter, bool] | None = None  # of what stands there
         self._reading: set[int] = set()  # pages on their way, by their `before`
-        self._is_failing = False
-        self._head = CoalescedRead(self._read_head, tasks=tasks, name="activity", show=self._show)
-        self._top = CoalescedRead(self._read_top, tasks=tasks, name="new activity", show=self._show)
+        self._head = CoalescedRead(self._read_head, tasks=tasks, name="activity", show=self.failed.emit)
+        self._top = CoalescedRead(self._read_top, tasks=tasks, name="new activity", show=self.failed.emit)
 
     @property
     def is_known(self) -> bool:
         """Whether the journal has been read."""
         return self._shown is not None
-
-    @property
-    def filter(self) -> ActivityFilter:
-        return self._filter
-
-    @property
-    def kept(self) -> int:
-        """How many rows are in memory."""
-        return self._pages.kept
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the last row is the journal's oldest entry."""
-        return self._pages.is_whole
 
     def row(self, place: int) -> ShownRow:
         return self._pages.row(place)
@@ -324,8 +284,8 @@ class ActivityModel(RowModel):
         return 0 if parent.isValid() else len(self._pages)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if role in SPOKEN and self.row(index.row()).row is None:
-            return tr("Being read")
+        if self.row(index.row()).row is None:
+            return tr("Being read") if role in SPOKEN else None
         return super().data(index, role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -333,7 +293,7 @@ class ActivityModel(RowModel):
 
     def show_filter(self, filter: ActivityFilter, *, is_collapsed: bool) -> None:
         """Lists other entries; the current ones stay until the new ones are read."""
-        self._filter, self._is_collapsed = filter, is_collapsed
+        self._wanted = filter, is_collapsed
         self._head.ask()
 
     def begin_anew(self) -> None:
@@ -361,124 +321,89 @@ class ActivityModel(RowModel):
         if shown.row is None or shown.row.count < 2:
             return
         if shown.is_open:
-            with self._going(self._pages.span_inside(place)):
+            with self._told(self._pages.span_inside(place), self.beginRemoveRows, self.endRemoveRows):
                 self._pages.close(place)
             self._changed(place, place)
         else:
             self._begin(shown.row.entry.id + 1, partial(self._read_inside, shown.row))
 
-    def _begin(self, before: int, work: Callable[[], Coroutine[object, object, None]]) -> None:
+    def _begin(self, before: int, work: Work) -> None:
         if before not in self._reading:
             self._reading.add(before)
-            self._tasks.spawn(self._guarded(before, work), name="page of activity")
+            run_action(self._tasks, partial(self._read_page, before, work), self.failed.emit, name="page of activity")
 
-    async def _guarded(self, before: int, work: Callable[[], Coroutine[object, object, None]]) -> None:
+    async def _read_page(self, before: int, work: Work) -> None:
         try:
             await work()
-        except TooltrayError as error:
-            self._is_failing = True
-            self.failed.emit(error.problem)
-        else:
-            if self._is_failing:
-                self._is_failing = False
-                self.failed.emit(None)
         finally:
             self._reading.discard(before)
 
-    def _show(self, problem: object) -> None:
-        self._is_failing = problem is not None
-        self.failed.emit(problem)
-
     async def _read_head(self) -> None:
-        wanted = (self._filter, self._is_collapsed)
-        rows = await self._read(wanted[0], 0, FIRST, wanted[1])
-        if wanted == (self._filter, self._is_collapsed):
+        filter, is_collapsed = wanted = self._wanted
+        rows = await self._read(filter, 0, FIRST, is_collapsed)
+        if wanted == self._wanted:
             self.beginResetModel()
-            self._pages.reset(rows, is_whole=_is_end(rows, FIRST, wanted[1]))
+            self._pages.reset(rows, is_whole=not rows)
             self._shown = wanted
             self.endResetModel()
             self.reset_done.emit()
 
+    async def _read_shown(self, before: int, limit: int, *, is_inside: bool = False) -> list[ActivityRow] | None:
+        """Reads rows of the list that stands there, of an open group one by one; None if another list has taken its place meanwhile."""
+        assert self._shown is not None
+        filter, is_collapsed = shown = self._shown
+        rows = await self._read(filter, before, limit, is_collapsed and not is_inside)
+        return rows if shown == self._shown else None
+
     async def _read_top(self) -> None:
-        wanted = self._shown
-        if wanted is None:
-            return
         newest = self._pages.newest_id
-        rows = await self._read(wanted[0], 0, PAGE, wanted[1])
-        if wanted != self._shown or newest != self._pages.newest_id:
+        rows = await self._read_shown(0, PAGE)
+        if rows is None or newest != self._pages.newest_id:
             return
         growth = self._pages.growth(rows)
         if growth is None:
             self.fell_behind.emit()
             return
         count = len(growth.rows)
-        with self._coming(Span(0, count)):
+        with self._told(Span(0, count), self.beginInsertRows, self.endInsertRows):
             self._pages.grow(growth)
         self._changed(count, count)
         if count:
             self.grown.emit(count)
 
     async def _read_more(self, before: int) -> None:
-        wanted = self._shown
-        assert wanted is not None
-        rows = await self._read(wanted[0], before, PAGE, wanted[1])
-        if wanted != self._shown or before != self._pages.next_before:
+        rows = await self._read_shown(before, PAGE)
+        if rows is None or before != self._pages.next_before:
             return
-        with self._coming(Span(len(self._pages), len(rows))):
-            self._pages.append(rows, is_whole=_is_end(rows, PAGE, wanted[1]))
+        with self._told(Span(len(self._pages), len(rows)), self.beginInsertRows, self.endInsertRows):
+            self._pages.append(rows, is_whole=not rows)
 
     async def _reload(self, page: Page) -> None:
-        wanted = self._shown
-        assert wanted is not None
-        rows = await self._read(wanted[0], page.before, page.count, wanted[1] and not page.is_inside)
-        if wanted != self._shown or (place := self._pages.place_of(page)) < 0:
+        rows = await self._read_shown(page.before, page.count, is_inside=page.is_inside)
+        if rows is None or (place := self._pages.place_of(page)) < 0:
             return
-        with self._going(Span(place + len(rows), page.count - len(rows))):
+        with self._told(Span(place + len(rows), page.count - len(rows)), self.beginRemoveRows, self.endRemoveRows):
             self._pages.fill(page, rows)
         self._changed(place, place + len(rows) - 1)
 
     async def _read_inside(self, group: ActivityRow) -> None:
-        wanted = self._shown
-        assert wanted is not None
-        limit = min(group.count, MOST_INSIDE + 1)
-        rows = await self._read(wanted[0], group.entry.id + 1, limit, False)
+        rows = await self._read_shown(group.entry.id + 1, min(group.count, MOST_INSIDE + 1), is_inside=True)
         place = self._pages.find(group.entry.id)
-        if wanted != self._shown or place < 0 or self.row(place).row != group or not rows:
+        if not rows or place < 0 or self.row(place).row != group:
             return
-        with self._coming(self._pages.span_to_open(place, rows)):
+        with self._told(self._pages.span_to_open(place, rows), self.beginInsertRows, self.endInsertRows):
             self._pages.open(place, rows)
         self._changed(place, place)
 
     @contextmanager
-    def _coming(self, span: Span) -> Iterator[None]:
-        """Notifies the view of inserted rows, if there are any."""
+    def _told(self, span: Span, begin: Callable[[QModelIndex, int, int], None], end: Callable[[], None]) -> Iterator[None]:
+        """Notifies the view of rows that are inserted or removed, if there are any."""
         if span.count > 0:
-            self.beginInsertRows(QModelIndex(), span.first, span.first + span.count - 1)
+            begin(QModelIndex(), span.first, span.first + span.count - 1)
         yield
         if span.count > 0:
-            self.endInsertRows()
-
-    @contextmanager
-    def _going(self, span: Span) -> Iterator[None]:
-        """Notifies the view of removed rows, if there are any."""
-        if span.count > 0:
-            self.beginRemoveRows(QModelIndex(), span.first, span.first + span.count - 1)
-        yield
-        if span.count > 0:
-            self.endRemoveRows()
+            end()
 
     def _changed(self, first: int, last: int) -> None:
         if last >= first and len(self._pages):
             self.dataChanged.emit(self.index(first, 0), self.index(min(last, len(self._pages) - 1), len(self.columns) - 1))
-
-
-def shown_key(shown: ShownRow) -> int:
-    """Returns the key of a row: the id of its newest entry."""
-    return shown.row.entry.id if shown.row is not None else 0
-
-
-def _is_end(rows: Sequence[ActivityRow], limit: int, is_collapsed: bool) -> bool:
-    """Returns whether the list ends with these rows. With repeats collapsed a page may have fewer rows than requested; only an empty one
-    ends it.
-    """
-    return not rows if is_collapsed else len(rows) < limit

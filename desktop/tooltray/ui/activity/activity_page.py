@@ -9,31 +9,22 @@ from functools import partial
 from typing import cast
 
 from msgspec.structs import replace
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ActivityWritten, ApprovalEnded, ConfigChanged
-from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter
-from tooltray.ui.activity.activity_list import (
-    ALL,
-    CALLS,
-    COUNT_EVERY_MS,
-    OUTCOMES,
-    SETTLE_MS,
-    SHARE,
-    ActivityList,
-    FilterBar,
-    JournalNotice,
-    with_value,
-)
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityPoint
+from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, SETTLE_MS, SHARE, ActivityList, FilterBar, JournalNotice
+from tooltray.ui.activity.activity_model import ShownRow
 from tooltray.ui.activity.approvals_tab import ApprovalsTab
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.figures_tab import FiguresTab
-from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, Glance, GlancePanel
-from tooltray.ui.figures import moment, number
+from tooltray.ui.activity.glance import BAR_S, BARS, GlancePanel
+from tooltray.ui.figures import DAY_S, moment, number
 from tooltray.ui.i18n import many, tr
+from tooltray.ui.kit.background import Work, timer
 from tooltray.ui.kit.destinations import Activity, CallsWhere, Clients, Destination, OpenEntry, Servers
 from tooltray.ui.kit.page import Page, TabbedPage, TabEntry
 from tooltray.ui.kit.page_context import PageContext
@@ -112,9 +103,10 @@ class CallsTab(Page):
         self.recording = RecordingLine(theme, self._on_stop_recording)
         self.waiting = WaitingLine(theme, lambda: context.go(Activity("approvals")))
         self.glance = GlancePanel(theme, self.recording, self.waiting)
-        self.list = ActivityList(context, ActivityFilter(), partial(self._notice.show_problem, "list"))
+        self.list = ActivityList(context)
+        self.list.table.activity.failed.connect(partial(self._notice.show_failure, "list"))
         self.glance.stretch_chosen.connect(lambda since, until: self.set_filter(replace(self.list.filter, since=since, until=until)))
-        self.list.entry_chosen.connect(lambda row: self.show_entry(row.entry.id))
+        self.list.table.row_chosen.connect(self._on_row_chosen)
         self.list.filter_changed.connect(self.set_filter)
         self.filters = FilterBar(theme)
         self.filters.filter_changed.connect(self.set_filter)
@@ -124,17 +116,23 @@ class CallsTab(Page):
         self._split = SplitView(NoticesAbove(self._notice, self._stack))
         self._split.closed.connect(self._focus_list)
         column(self).addWidget(self._split)
-        self._ask_glance, self._ask_status = self.reading(self._read_glance), self.reading(self._read_status)
-        self._ask_calls_now, self._ask_recording = self.reading(self._read_calls_now), self.reading(self._read_recording)
-        self._glance_cost_ms = 0  # what the last read took: a long journal is not to be read all the time
-        self._glance_timer = self._timer(COUNT_EVERY_MS, self._refresh_glance)
-        self._now_timer = self._timer(NOW_EVERY_MS, self._refresh_calls_now)
         self._wanted = 0  # the entry whose details are on their way
         self.enable(False)
-        self.look_requested.connect(self._refresh)
-        context.hub.on(ActivityWritten, self._on_written, self)
-        context.hub.on_any((ApprovalEnded,), self._refresh_calls_now, self)
-        context.hub.on_any((ConfigChanged,), self._refresh_recording, self)
+        self._follow_hub()
+
+    def _follow_hub(self) -> None:
+        """Reads everything when the tab is shown, and again on news while it is visible."""
+        self._refresh_glance = self._read_if_visible(self._read_glance, self._read_status)
+        self._refresh_calls_now = self._read_if_visible(self._read_calls_now)
+        self._refresh_recording = self._read_if_visible(self._read_recording)
+        for refresh in (self._refresh_glance, self._refresh_calls_now, self._refresh_recording, self._read_choices, self.list.look_again):
+            self.look_requested.connect(refresh)
+        self._glance_cost_ms = 0  # what the last read took: a long journal is not to be read all the time
+        self._glance_timer = timer(self, COUNT_EVERY_MS, self._refresh_glance)
+        self._now_timer = timer(self, NOW_EVERY_MS, self._refresh_calls_now)
+        self.hub.on(ActivityWritten, self._on_written, self)
+        self.hub.on_any((ApprovalEnded,), self._refresh_calls_now, self)
+        self.hub.on_any((ConfigChanged,), self._refresh_recording, self)
 
     def _content(self) -> QWidget:
         content = QWidget()
@@ -157,28 +155,13 @@ class CallsTab(Page):
         empty.way_chosen.connect(lambda index: self.context.go(Clients() if index == 0 else Servers("all_tools")))
         return empty
 
-    def _timer(self, interval_ms: int, slot: object) -> QTimer:
-        timer = QTimer(self, singleShot=True, interval=interval_ms)
-        timer.timeout.connect(slot)
-        return timer
-
-    @property
-    def details(self) -> EntryDetails | None:
-        """The details of the open entry."""
-        return self._split.details if isinstance(self._split.details, EntryDetails) else None
-
     def enable(self, is_usable: bool) -> None:
         self._menu_button.setEnabled(is_usable)
 
     def set_filter(self, filter: ActivityFilter) -> None:
-        """Shows other entries; outcomes are left to the tabs."""
+        """Shows other entries. `filter`: without outcomes, which the tabs choose."""
         if filter.kinds:
             self.list.show_tab(ALL)
-        elif filter.outcomes:
-            tab = next((tab for tab, outcomes in OUTCOMES.items() if outcomes == filter.outcomes), None)
-            if tab is not None:
-                filter = replace(filter, outcomes=())
-                self.list.show_tab(tab)
         self.filters.show_filter(filter)
         self.glance.show_stretch(filter.since, filter.until)
         self.list.set_filter(filter)
@@ -193,7 +176,7 @@ class CallsTab(Page):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why something that the user wanted failed; None: it worked."""
-        self._notice.show_problem("wish", problem)
+        self._notice.show_failure("wish", problem)
 
     def show_calls(self, filter: ActivityFilter) -> None:
         """Shows the calls that a filter passes, without the details of one."""
@@ -207,29 +190,19 @@ class CallsTab(Page):
 
     # what is read
 
-    def _refresh(self) -> None:
-        self._refresh_glance()
-        self._refresh_calls_now()
-        self._refresh_recording()
-        self._read_choices()
-        self.list.look_again()
+    def _read_if_visible(self, *reads: Work) -> Callable[[], None]:
+        """Returns a function that requests reads, but for a hidden tab."""
+        requests = [self.reading(read) for read in reads]
 
-    def _refresh_glance(self) -> None:
-        self._ask_if_visible(self._ask_glance, self._ask_status)
+        def ask() -> None:
+            if self.is_usable and self.isVisible():
+                for request in requests:
+                    request()
 
-    def _refresh_calls_now(self) -> None:
-        self._ask_if_visible(self._ask_calls_now)
-
-    def _refresh_recording(self) -> None:
-        self._ask_if_visible(self._ask_recording)
-
-    def _ask_if_visible(self, *reads: Callable[[], None]) -> None:
-        if self.is_usable and self.isVisible():
-            for read in reads:
-                read()
+        return ask
 
     def _read_choices(self) -> None:
-        self.run(self._show_choices(), show=partial(self._notice.show_problem, "choices"))
+        self.run(self._show_choices(), show=partial(self._notice.show_failure, "choices"))
 
     async def _show_choices(self) -> None:
         self.filters.choices = await self.hub.activity.get_activity_choices()
@@ -243,13 +216,13 @@ class CallsTab(Page):
             bars = await self.hub.activity.get_activity_series(day, BARS)
             whole = await self.hub.activity.get_activity_series(chosen, 1)
         except TooltrayError as error:
-            self.glance.show_glance(None)
-            self._notice.show_problem("glance", error.problem)
+            self.glance.show_unknown()
+            self._notice.show_failure("glance", error.problem)
             return
         self._glance_cost_ms = int((time.monotonic() - begun) * 1000)
         if filter == replace(self.list.filter, kinds=()):
-            self.glance.show_glance(Glance(tuple(bars), whole[0] if whole else None))
-        self._notice.show_problem("glance", None)
+            self.glance.show_points(bars, whole[0] if whole else ActivityPoint(0.0))
+        self._notice.show_failure("glance", None)
 
     async def _read_calls_now(self) -> None:
         try:
@@ -258,8 +231,7 @@ class CallsTab(Page):
             calls = None  # the tab says elsewhere that there is no hub
         self.glance.working.show_calls(calls)
         self.recording.refresh()
-        if self.isVisible():
-            self._now_timer.start()
+        self._now_timer.start()
 
     async def _read_status(self) -> None:
         try:
@@ -278,17 +250,14 @@ class CallsTab(Page):
         details = await self.hub.activity.get_activity_entry(id)
         await self._read_recording()
         if id == self._wanted:  # else the user has chosen another one meanwhile
-            self._open_details(details)
-
-    def _open_details(self, details: ActivityDetails) -> None:
-        pane = EntryDetails(self.context, details, self._on_only, self.recording.until)
-        pane.close_requested.connect(self._on_close_details)
-        self._split.open_details(pane)
-        self.list.table.show_entry(details.entry.id)
+            pane = EntryDetails(self.context, details, self._on_only, self.recording.until)
+            pane.close_requested.connect(self._on_close_details)
+            self._split.open_details(pane)
+            self.list.table.show_entry(id)
 
     def _show_entry_problem(self, id: int, problem: Problem | None) -> None:
         if id == self._wanted:
-            self._notice.show_problem("entry", problem)
+            self._notice.show_failure("entry", problem)
 
     # what happens
 
@@ -297,6 +266,10 @@ class CallsTab(Page):
             self._refresh_glance()
         elif not self._glance_timer.isActive():
             self._glance_timer.start(max(COUNT_EVERY_MS, self._glance_cost_ms * SHARE))
+
+    def _on_row_chosen(self, shown: ShownRow) -> None:
+        if shown.row is not None:
+            self.show_entry(shown.row.entry.id)
 
     def _on_stop_recording(self) -> None:
         changes = {"activity": {"contents": False, "contentsUntil": None}}
@@ -312,10 +285,7 @@ class CallsTab(Page):
 
     def _on_only(self, field: str, value: str) -> None:
         """Shows only the entries with this value; of a target, all that did something with the same file."""
-        if field == "text":
-            self.set_filter(replace(self.list.filter, text=value))
-        else:
-            self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
+        self.set_filter(replace(self.list.filter, **{field: value if field == "text" else (value,)}))
 
     def _on_close_details(self) -> None:
         self._wanted = 0
@@ -372,10 +342,6 @@ class ActivityPage(TabbedPage):
     @property
     def approvals(self) -> ApprovalsTab:
         return cast(ApprovalsTab, self.tab(APPROVALS))
-
-    @property
-    def figures(self) -> FiguresTab:
-        return cast(FiguresTab, self.tab(FIGURES))
 
     def open_destination(self, destination: Destination) -> None:
         self.show_tab(destination.tab if isinstance(destination, Activity) else CALLS_TAB)

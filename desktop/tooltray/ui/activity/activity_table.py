@@ -1,24 +1,25 @@
 """The table of journal entries: its columns, the drawing of its cells, and its scroll position, which stays when rows are inserted at the
 top."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any, TypeVar, cast
 
 import msgspec
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
 
 from tooltray.foundation.snapshots.activity import ActivityRow
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.activity import activity_words as said
-from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity, ShownRow
+from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate, draw_on_line, elide_mode
+from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.table import Table
@@ -27,28 +28,25 @@ from tooltray.ui.zoom import px
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
 EXTRAS = ((SERVER, 740), (TOOK, 740), (TOUCHED, 600), (CLIENT, 520))
 """Columns that are in the details only, and the width in px below which that is so."""
-NARROW = 440  # px: of a pane; there the columns of time and outcome give way
-WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
 WIDEST_TOOL, SHARE_OF_TOOL = 320, 0.55  # px of the column of tools at most; and its part of what it shares with what was touched
 MUTED = frozenset(said.ICONS.values()) - {""}
 """Icons of what is no call."""
 INDENT = 20  # px of the entries of a group
 MARK, GAP = 14, 6  # px of a shape before the name, and behind it
-WIDEST = 14  # px of a sign; what is surely short enough is not measured
+ARROW_ROOM = 12 + MARK + GAP  # px from the left edge of the column of tools
 NOT_READ = 60, 8  # px of the bar in a cell that is being read
+T = TypeVar("T")
 
 
 class ToolCell(msgspec.Struct, frozen=True):
     """The value of a cell in the column of tools."""
 
-    name: str
-    is_code: bool
+    row: ActivityRow
     icon: str
-    count: int  # of repeats: 1 where the name has all
     is_inside: bool
 
     def __str__(self) -> str:
-        return self.name if self.count < 2 else tr("{name}, {count} times", name=self.name, count=number(self.count))
+        return said.spoken(self.row)
 
 
 def _columns() -> list[Column]:
@@ -61,59 +59,46 @@ def _columns() -> list[Column]:
     def duration(row: ActivityRow) -> str:
         return "" if said.is_of_servers(row) or not row.entry.duration_s else said.took(row.entry.duration_s)
 
-    def tool(shown: ShownRow) -> ToolCell | None:
-        if shown.row is None:
-            return None
-        row, entry = shown.row, shown.row.entry
-        icon = said.ICONS.get(entry.kind, "") if row.count < 2 else "chevron-down" if shown.is_open else "chevron-right"
-        count = 1 if said.is_of_servers(row) else row.count
-        return ToolCell(said.row_subject(row), said.is_named(entry), icon, count, shown.is_inside)
+    def tool(shown: Any) -> ToolCell:
+        row: ActivityRow = shown.row
+        icon = said.ICONS.get(row.entry.kind, "") if row.count < 2 else "chevron-down" if shown.is_open else "chevron-right"
+        return ToolCell(row, icon, shown.is_inside)
 
     return [
-        Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(said.row_time)),
-        Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(said.spoken), has_shapes=True),
-        Column(tr("Target"), _of(said.row_target), Kind.QUIET, 0, _tip(said.row_target)),
+        Column(tr("Time"), _of(time), Kind.QUIET, 104, _of(said.row_time)),
+        Column(tr("Tool"), tool, has_shapes=True),
+        Column(tr("Target"), _of(said.row_target), Kind.QUIET),
         Column(tr("Client"), _of(lambda row: said.client_words(row.entry.client)), Kind.TEXT, 118),
-        Column(tr("Server"), _of(said.row_servers), Kind.QUIET, 108, _tip(said.row_servers)),
+        Column(tr("Server"), _of(said.row_servers), Kind.QUIET, 108),
         Column(tr("Duration"), _of(duration), Kind.NUMBER, 80),
-        Column(tr("Outcome"), _of(said.row_outcome), Kind.STATE, WIDTHS[1], _tip(why)),
+        Column(tr("Outcome"), _of(said.row_outcome), Kind.STATE, 128, _of(why)),
     ]
 
 
-def _of(value: Callable[[ActivityRow], object]) -> Callable[[ShownRow], object]:
-    """Returns a function for a cell's value, which is None until the row has been read."""
-    return lambda shown: value(shown.row) if shown.row is not None else None
-
-
-def _tip(words: Callable[[ActivityRow], str]) -> Callable[[ShownRow], str]:
-    return lambda shown: words(shown.row) if shown.row is not None else tr("Being read")
+def _of(value: Callable[[ActivityRow], T]) -> Callable[[Any], T]:
+    """Returns a function for a cell of a ShownRow, from one for its content; the model asks for no cell before that has been read."""
+    return lambda shown: value(shown.row)
 
 
 class ActivityDelegate(CellDelegate):
     """The painter of names with the number of their repeats, and of rows that are not read yet."""
 
-    def __init__(self, theme: Theme, columns: Sequence[Column], parent: "ActivityTable", row_height: int) -> None:
-        super().__init__(theme, columns, parent, PAGE_INSET, row_height)
-        self._table = parent
-        self._colors: dict[str, QColor] = {}
-        theme.changed.connect(self._colors.clear)
-
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paints a cell like other tables' cells, with less work for each: a large window shows 300 of them."""
-        rect, view, place = option.rect, self._table, index.row()
+        theme, rect, view, place = self._theme, option.rect, cast("ActivityTable", self._view), index.row()
         left, top, width, height = rect.left(), rect.top(), rect.width(), rect.height()
         self._chip_fill = SELECTED_CHIP if QStyle.StateFlag.State_Selected in option.state else ""
         if self._chip_fill:
-            painter.fillRect(left, top, width, height, self._color("surface.selected"))
+            painter.fillRect(left, top, width, height, theme.color("surface.selected"))
             if view.hasFocus():
-                painter.fillRect(left, top + height - FOCUS_BAR, width, FOCUS_BAR, self._color("accent"))
+                painter.fillRect(left, top + height - FOCUS_BAR, width, FOCUS_BAR, theme.color("accent"))
         elif view.hovered_row == place:
-            painter.fillRect(left, top, width, height, self._color("surface.hover"))
-        painter.fillRect(left, top + height - 1, width, 1, self._color("chart.grid"))
-        column = self._columns[index.column()]
+            painter.fillRect(left, top, width, height, theme.color("surface.hover"))
+        painter.fillRect(left, top + height - 1, width, 1, theme.color("chart.grid"))
+        shown, column = view.activity.row(place), self._columns[index.column()]
         inset = px(PAGE_INSET) if index.column() == 0 else px(PADDING)
         cell = QRectF(left + inset, top, width - inset - px(PADDING), height)
-        self._paint_value(painter, cell, column.kind, column.value(view.activity.row(place)))
+        self._paint_value(painter, cell, column.kind, column.value(shown) if shown.row is not None else None)
 
     def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: object) -> None:
         if value is None:
@@ -122,52 +107,29 @@ class ActivityDelegate(CellDelegate):
             painter.fillRect(bar, self._theme.color("neutral.subtle"))
         elif isinstance(value, ToolCell):
             self._tool(painter, cell, value)
-        elif isinstance(value, Look):
-            if value.icon:
-                shape = QRectF(cell.left(), cell.center().y() - px(MARK) / 2, px(MARK), px(MARK))
-                icons.draw(painter, value.icon, shape, self._color(value.tone), self._color("surface"))
-                cell = cell.adjusted(px(MARK) + px(GAP) + 1, 0, 0, 0)
+        elif isinstance(value, Look) and not value.icon:
             self._text(painter, cell, value.word, "body", value.text_color)
         else:
-            ink = "text.primary" if kind is Kind.TEXT else "text.secondary"
-            self._text(painter, cell, str(value), "body", ink, right=kind is Kind.NUMBER)
+            super()._paint_value(painter, cell, kind, value)
 
     def _tool(self, painter: QPainter, cell: QRectF, tool: ToolCell) -> None:
-        theme, left = self._theme, cell.left() + (px(INDENT) if tool.is_inside else 0)
+        theme, row, left = self._theme, tool.row, cell.left() + (px(INDENT) if tool.is_inside else 0)
         if tool.icon:
-            icons.draw(painter, tool.icon, QRectF(left, cell.center().y() - px(MARK) / 2, px(MARK), px(MARK)), self._color("text.muted"))
+            icons.draw(painter, tool.icon, QRectF(left, cell.center().y() - px(MARK) / 2, px(MARK), px(MARK)), theme.color("text.muted"))
         left += px(MARK) + px(GAP)
-        style = "mono" if tool.is_code else "body"
-        count = f"× {number(tool.count)}" if tool.count > 1 else ""
+        name, is_code = said.row_subject(row), said.is_named(row.entry)
+        style, ink = "mono" if is_code else "body", "text.primary" if is_code and tool.icon not in MUTED else "text.secondary"
+        count = f"× {number(row.count)}" if row.count > 1 and not said.is_of_servers(row) else ""
         room = cell.right() - left - (theme.metrics("caption_strong").horizontalAdvance(count) + px(16) + px(GAP) if count else 0)
-        words = QRectF(left, cell.top(), max(0.0, room), cell.height())
-        self._text(painter, words, tool.name, style, "text.primary" if tool.is_code and tool.icon not in MUTED else "text.secondary")
+        self._text(painter, QRectF(left, cell.top(), max(0.0, room), cell.height()), name, style, ink)
         if count:
-            used = min(room, theme.metrics(style, tabular=style == "body").horizontalAdvance(tool.name))
+            used = min(room, theme.metrics(style, tabular=style == "body").horizontalAdvance(name))
             paint_chip(painter, theme, left + used + px(GAP) + 2, cell.center().y(), count, "neutral", self._chip_fill)
-
-    def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
-        is_tabular = style == "body"
-        painter.setFont(self._theme.font(style, tabular=is_tabular))
-        painter.setPen(self._color(color))
-        is_short = len(text) * px(WIDEST) < cell.width()
-        mode = elide_mode(text, style)
-        part = text[-said.LONGEST :] if mode is Qt.TextElideMode.ElideLeft else text[: said.LONGEST]
-        metrics = self._theme.metrics(style, tabular=is_tabular)
-        draw_on_line(painter, cell, text if is_short else metrics.elidedText(part, mode, int(cell.width()) + 1), metrics, right=right)
-
-    def _color(self, name: str) -> QColor:
-        if name not in self._colors:
-            self._colors[name] = self._theme.color(name)
-        return self._colors[name]
 
 
 class ActivityTable(Table):
-    """The table of journal entries. `entry_chosen` carries the ActivityRow that the user opens; `left_top`: rows were inserted above the
-    visible ones.
-    """
+    """The table of journal entries. `left_top`: rows were inserted above the visible ones."""
 
-    entry_chosen = Signal(object)
     left_top = Signal(int)
     at_top = Signal()
 
@@ -175,11 +137,9 @@ class ActivityTable(Table):
         columns = _columns()
         self.activity = ActivityModel(columns, read, tasks)
         super().__init__(theme, columns, tr("Activity"), self.activity)
-        self.setItemDelegate(ActivityDelegate(theme, columns, self, theme.size("row")))
-        self._theme = theme
+        self.setItemDelegate(ActivityDelegate(theme, columns, self, PAGE_INSET, theme.size("row")))
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # so that scrolling moves what is drawn already
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.row_chosen.connect(self._on_row_chosen)
         self.verticalScrollBar().valueChanged.connect(self._look)
         for news in (self.activity.rowsInserted, self.activity.rowsRemoved, self.activity.reset_done):
             news.connect(self._look)
@@ -217,20 +177,13 @@ class ActivityTable(Table):
         super().resizeEvent(event)
         for place, width in EXTRAS:
             self.setColumnHidden(place, self.width() < px(width))
-        widths = NARROW_WIDTHS if self.width() < px(NARROW) else WIDTHS
-        for place, width in zip((TIME, OUTCOME), widths, strict=True):
-            self.setColumnWidth(place, px(width))
-        self._share_width()
-        self._look()
-
-    def _share_width(self) -> None:
-        """Divides what other columns leave: tools' names get enough in a wide window, and what they touched gets the rest."""
-        others = (TIME, CLIENT, SERVER, TOOK, OUTCOME)
-        rest = self.viewport().width() - sum(self.columnWidth(place) for place in others if not self.isColumnHidden(place))
         is_shared, header = not self.isColumnHidden(TOUCHED), self.horizontalHeader()
         header.setSectionResizeMode(TOOL, QHeaderView.ResizeMode.Fixed if is_shared else QHeaderView.ResizeMode.Stretch)
-        if is_shared:
+        if is_shared:  # in a wide window tools' names get enough, and what they touched gets the rest
+            others = (TIME, CLIENT, SERVER, TOOK, OUTCOME)
+            rest = self.viewport().width() - sum(self.columnWidth(place) for place in others if not self.isColumnHidden(place))
             self.setColumnWidth(TOOL, min(px(WIDEST_TOOL), int(rest * SHARE_OF_TOOL)))
+        self._look()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -266,10 +219,6 @@ class ActivityTable(Table):
         row = self.activity.row(index.row()).row if index.isValid() and index.column() == TOOL else None
         return row is not None and row.count > 1 and event.position().x() < self.columnViewportPosition(TOOL) + px(ARROW_ROOM)
 
-    def _on_row_chosen(self, shown: ShownRow) -> None:
-        if shown.row is not None:
-            self.entry_chosen.emit(shown.row)
-
     def _look(self, *_: object) -> None:
         if self.isVisible():
             last = self.rowAt(self.viewport().height() - 1)
@@ -285,6 +234,3 @@ class ActivityTable(Table):
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + count * self.verticalHeader().defaultSectionSize())
         self.left_top.emit(count)
-
-
-ARROW_ROOM = 12 + MARK + GAP  # px from the left edge of the column of tools

@@ -1,7 +1,6 @@
 """The texts of the list of activity, its details and its charts. Pure functions of snapshots."""
 
-from datetime import datetime
-from functools import lru_cache
+from datetime import datetime, time
 
 import msgspec
 from PySide6.QtCore import QDate, QLocale
@@ -26,6 +25,8 @@ from tooltray.ui.state_language import Look
 LONGEST = 400  # characters of a name; more is in no line
 SHORT = 40  # characters of a name on a chip
 PLAIN = "neutral"  # the tone of what needs no look
+TYPICAL, SLOWEST = Phrase("typical"), Phrase("slowest 5 %")
+"""The times within which half of some calls ended, and that one in twenty exceeded."""
 
 
 def took(seconds: float) -> str:
@@ -50,13 +51,8 @@ def milliseconds(value: float | None) -> str:
 
 def at(seconds: float, now: datetime) -> str:
     """Returns when something happened: with seconds today, else as a date."""
-    return _at(int(seconds), now.toordinal())
-
-
-@lru_cache(maxsize=2000)  # a list asks for the same times again and again while it scrolls
-def _at(seconds: int, day: int) -> str:
     then = datetime.fromtimestamp(seconds)
-    return f"{then:%H:%M:%S}" if then.toordinal() == day else moment(seconds, datetime.fromordinal(day))
+    return f"{then:%H:%M:%S}" if then.date() == now.date() else moment(seconds, datetime.combine(now, time.min))
 
 
 def whole_time(seconds: float) -> str:
@@ -68,16 +64,6 @@ def whole_time(seconds: float) -> str:
 def client_words(client: str) -> str:
     """Returns who acted: an AI client, or the user."""
     return tr("You") if client == PERSON else one_line(shown_client(client), LONGEST) or "–"
-
-
-def typical() -> str:
-    """Returns the name of the time within which half of some calls ended."""
-    return tr("typical")
-
-
-def slowest() -> str:
-    """Returns the name of the time that one call in twenty exceeded."""
-    return tr("slowest 5 %")
 
 
 def ended(entry: ActivityEntry) -> float:
@@ -142,7 +128,7 @@ def row_outcome(row: ActivityRow) -> Look:
         return outcome_look(row.entry)
     if row.failures:
         return Look("state-error", "error", many(row.failures, "1 failed", "{count} failed"))
-    return Look("", PLAIN, outcome_name("ok"))
+    return _look(*OF_CALLS["ok"])
 
 
 def is_of_servers(row: ActivityRow) -> bool:
@@ -198,17 +184,15 @@ OF_QUESTIONS = {
 """Outcomes of calls and servers' events, of approvals and of questions; every other one is CANCELLED."""
 
 
-def outcome_name(outcome: str) -> str:
-    """Returns the name of a call's outcome."""
-    return say(OF_CALLS.get(outcome, CANCELLED)[2])
-
-
 def outcome_look(entry: ActivityEntry) -> Look:
     """Returns the look of an outcome."""
     if is_declined(entry):
-        return Look(DECLINED[0], DECLINED[1], say(DECLINED[2]))
+        return _look(*DECLINED)
     looks = {"approval": OF_APPROVALS, "question": OF_QUESTIONS}.get(entry.kind, OF_CALLS)
-    icon, tone, word = looks.get(entry.outcome, CANCELLED) if entry.kind != "failure" else FAILED
+    return _look(*(looks.get(entry.outcome, CANCELLED) if entry.kind != "failure" else FAILED))
+
+
+def _look(icon: str, tone: str, word: Phrase) -> Look:
     return Look(icon, tone, say(word))
 
 
@@ -334,9 +318,8 @@ class FilterChip(msgspec.Struct, frozen=True):
 
 
 def chips(filter: ActivityFilter, now: datetime) -> list[FilterChip]:
-    """Returns the filters of a list without text and outcome, which have controls of their own."""
+    """Returns the filters of a list without its text, which has a control of its own."""
     found = [FilterChip("kinds", kind, kind_name(kind)) for kind in filter.kinds]
-    found += [FilterChip("outcomes", outcome, outcome_name(outcome)) for outcome in filter.outcomes]
     found += [FilterChip("clients", client, tr("Client: {name}", name=one_line(client_words(client), SHORT))) for client in filter.clients]
     found += [FilterChip("servers", server, tr("Server: {name}", name=one_line(server, SHORT))) for server in filter.servers]
     found += [FilterChip("tools", tool, tr("Tool: {name}", name=one_line(tool, SHORT))) for tool in filter.tools]

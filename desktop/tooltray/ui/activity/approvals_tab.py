@@ -1,26 +1,26 @@
 """The tab of approvals: what waits for the user; what was allowed for longer than one call, for a time or by a rule; and the history of
 decisions: who allowed, declined or revoked what, when and where, and whether that record is complete."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, ConfigChanged, GrantsChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.activity import ActivityFilter
-from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry, GrantSnapshot, JudgedCall, RulePreview
+from tooltray.foundation.snapshots.approvals import AuditEntry, GrantSnapshot, JudgedCall
 from tooltray.ui.activity.activity_words import whole_time
-from tooltray.ui.activity.waiting_section import WaitingSection
+from tooltray.ui.activity.waiting_section import TICK_MS, WaitingSection
 from tooltray.ui.approval.approval_body import details, ends, facts_box, granted, granted_to, granted_until, lines_box, own_permissions
 from tooltray.ui.approval.asking_window import fact_name, fact_value
 from tooltray.ui.approval.permission_words import cautions, covered, of_late
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, shipped, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
@@ -42,7 +42,6 @@ from tooltray.ui.zoom import px
 GRANT_WIDTH, RULE_WIDTH = 560, 600
 TIME_WIDTH = 92  # px
 MOST_CALLS = 6  # of each kind that are shown
-TICK_MS = 1000
 SINCE, ROOM_FOR_SINCE = 2, 1040  # a column, and the px of the section below which it is in the details only
 SHOWN = 200  # of the newest; `tooltray audit` lists more, and an export all
 BY, ROOM_FOR_WAYS = 4, 820  # a column, and the px of the section below which it is in the details only
@@ -114,30 +113,21 @@ class TemporarySection(TableSection):
     def __init__(self, context: PageContext) -> None:
         name, narrow = tr("Temporary approvals and rules"), (SINCE, ROOM_FOR_SINCE)
         columns = [
-            Column(tr("What"), granted, tip=granted),
-            Column(tr("For"), granted_to, Kind.QUIET, 132, granted_to),
+            Column(tr("What"), granted),
+            Column(tr("For"), granted_to, Kind.QUIET, 132),
             Column(tr("Since"), lambda each: moment(each.created_at, datetime.now()), Kind.QUIET, 96),
             Column(tr("Until"), lambda each: ends(each, datetime.now()), Kind.CHIP, 176, lambda each: details(each, datetime.now())),
             Column("", lambda _: tr("Revoke"), Kind.BUTTON, 84),
         ]
         table = Table(context.theme, columns, name, lambda each: each.id, in_card=True, has_header=True)
         super().__init__(context, name, tr("Ends if the tool changes."), table, nothing=own_permissions(0), narrow=narrow)
-        self._clock = QTimer(self, interval=TICK_MS)
-        self._clock.timeout.connect(table.viewport().update)
+        self._clock = timer(self, TICK_MS, table.viewport().update, repeats=True)
         table.pressed.connect(lambda grant: self.revoke(grant.id))
         table.row_chosen.connect(self.open_grant)
 
-    @property
-    def grants(self) -> Sequence[GrantSnapshot]:
-        """The grants that are shown."""
-        return self.table.given
-
     async def read(self) -> None:
         """Reads the grants, and shows them."""
-        self.show_grants(await self.hub.approvals.get_grants())
-
-    def show_grants(self, grants: Sequence[GrantSnapshot]) -> None:
-        self.show_rows(grants)
+        self.show_rows(await self.hub.approvals.get_grants())
         self._follow_time()
 
     def show_open_servers(self, count: int) -> None:
@@ -166,7 +156,7 @@ class TemporarySection(TableSection):
 
     def _follow_time(self) -> None:
         """Runs one timer that counts down for all rows, while the section is visible and a grant in it ends."""
-        if self.isVisible() and any(grant.expires_at for grant in self.grants):
+        if self.isVisible() and any(grant.expires_at for grant in self.table.given):
             self._clock.start()
         else:
             self._clock.stop()
@@ -231,10 +221,7 @@ class RuleSheet(_GrantView):
 
     async def read(self) -> None:
         """Reads which recent calls the rule would have covered, and shows them."""
-        self._show_preview(await self.hub.approvals.preview_rule(self._grant.server, dict(self._grant.rule)))
-
-    def _show_preview(self, preview: RulePreview) -> None:
-        clear(self._lists)
+        preview = await self.hub.approvals.preview_rule(self._grant.server, dict(self._grant.rule))
         self._past.setText(of_late(preview))
         if text := cautions(preview):
             self._lists.addWidget(Banner(self._theme, "warning", tr("Look closely at this rule"), text))
@@ -260,9 +247,9 @@ class HistorySection(TableSection):
         columns = [
             Column(tr("When"), lambda each: moment(each.at, datetime.now()), Kind.QUIET, 88),
             Column(tr("Answer"), answer_words, Kind.TEXT, 92),
-            Column(tr("What"), lambda each: shipped(each.what), Kind.TEXT, 0, lambda each: shipped(each.what)),
-            Column(tr("About"), about_words, Kind.QUIET, tip=about_words),
-            Column(tr("By"), way_words, Kind.QUIET, 110, way_words),
+            Column(tr("What"), lambda each: shipped(each.what)),
+            Column(tr("About"), about_words, Kind.QUIET),
+            Column(tr("By"), way_words, Kind.QUIET, 110),
         ]
         table = Table(context.theme, columns, tr("History"), lambda each: each.number, in_card=True, has_header=True)
         text = tr("Everything you allowed or declined, and where. Also: tooltray audit, and exports of the activity.")
@@ -272,30 +259,21 @@ class HistorySection(TableSection):
         table.row_chosen.connect(self.open_entry)
 
     async def read(self) -> None:
-        """Reads the newest decisions, and whether the record is complete."""
+        """Reads the newest decisions, and whether the record is complete; shows what is wrong with it."""
         self.show_rows(await self.hub.audit.get_audit(limit=SHOWN))
-        self.show_check(await self.hub.audit.verify_audit())
-
-    def show_check(self, check: AuditCheck) -> None:
-        """Shows what is wrong with the record, if anything is."""
+        check = await self.hub.audit.verify_audit()
         clear(self._check)
         if not check.is_whole:
             text = "\n".join(title(Problem(problem)) for problem in check.problems)
             self._check.addWidget(Banner(self._theme, "error", tr("This record was changed by something else than Tooltray"), text))
 
     def open_entry(self, entry: AuditEntry) -> None:
-        """Opens the sheet of a decision; an open sheet of any kind stays."""
-        self.context.sheets.show(DecisionSheet(self.context, entry))
-
-
-class DecisionSheet(SheetView):
-    """A sheet with everything that is recorded of a decision."""
-
-    def __init__(self, context: PageContext, entry: AuditEntry) -> None:
-        super().__init__(context, shipped(entry.what), DECISION_WIDTH)
+        """Opens a sheet with everything that is recorded of a decision; an open sheet of any kind stays."""
+        sheet = SheetView(self.context, shipped(entry.what), DECISION_WIDTH)
         about = [(tr("Answer"), answer_words(entry)), (tr("When"), whole_time(entry.at)), (tr("By"), way_words(entry)), *facts(entry)]
-        self.body.addWidget(facts_box(context.theme, about, has_words=True))
-        self.add_button(tr("Close"), self.leave)
+        sheet.body.addWidget(facts_box(self._theme, about, has_words=True))
+        sheet.add_button(tr("Close"), sheet.leave)
+        self.context.sheets.show(sheet)
 
 
 def answer_words(entry: AuditEntry) -> str:
@@ -331,8 +309,7 @@ def about_words(entry: AuditEntry) -> str:
 def facts(entry: AuditEntry) -> list[tuple[str, str]]:
     """Returns all details of a decision: their names and values."""
     found = [(_name(name), _value(name, value)) for name, value in entry.about.items() if name not in COMPARED]
-    found = [(name, value) for name, value in found if value]
-    return [*found, *([(tr("From"), entry.origin)] if entry.origin else [])]
+    return [(name, value) for name, value in (*found, (tr("From"), entry.origin)) if value]
 
 
 def _parts(about: Mapping[str, str]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from tooltray.ui.kit.destinations import Destination, OpenServer, ServerLog, Try
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
+from tooltray.ui.results.result_parts import as_json
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.server_text import broken, one_line, seen
 from tooltray.ui.widgets.button import Button, IconButton
@@ -96,9 +97,8 @@ class EntryDetails(DetailsPane):
         if entry.kind == "call" and self.shown.allowed_by:
             self._fact(tr("Allowed by"), Label(self._theme, said.allowed_by(self.shown), wrap=True))
         if trace := self.shown.trace_id:  # finds the call in a tracing system
-            self._fact(
-                tr("Trace"), self._name(trace), button=self._copy_button(tr("Copy the trace ID"), trace, tr("The trace ID is copied"))
-            )
+            copy = self._copy_button(tr("Copy the trace ID"), trace, tr("The trace ID is copied"))
+            self._fact(tr("Trace"), self._name(trace), button=copy)
         if entry.duration_s:
             self._fact(tr("Duration"), Label(self._theme, said.took(entry.duration_s), tabular=True))
         if entry.kind == "call":
@@ -127,9 +127,7 @@ class EntryDetails(DetailsPane):
         self.body.addLayout(line)
 
     def _name(self, text: str) -> ElidedLabel:
-        label = ElidedLabel(self._theme, "", "body", mode=Qt.TextElideMode.ElideMiddle)
-        label.set_text(one_line(text, LONGEST_NAME))
-        return label
+        return ElidedLabel(self._theme, one_line(text, LONGEST_NAME), "body", mode=Qt.TextElideMode.ElideMiddle)
 
     def _reason(self, text: str) -> QWidget:
         look = said.outcome_look(self._entry)
@@ -143,7 +141,8 @@ class EntryDetails(DetailsPane):
     def _waterfall(self) -> QWidget:
         found = said.stages(self.shown)
         longest = max((seconds for _, seconds in found if seconds is not None), default=0.0)
-        shown = [Stage(name, seconds, _spent(seconds), seconds == longest > 0) for name, seconds in found]
+        words = [said.took(seconds) if seconds is not None else tr("not measured") for _, seconds in found]
+        shown = [Stage(name, seconds, text, seconds == longest > 0) for (name, seconds), text in zip(found, words, strict=True)]
         return Waterfall(self._theme, tr("Where the time went"), shown)
 
     def _add_contents(self) -> None:
@@ -159,7 +158,9 @@ class EntryDetails(DetailsPane):
             text = tr("It was longer than what is kept of a call; the rest is not there any more.")
             self.body.addWidget(Label(self._theme, text, "caption", "warning", wrap=True))
         if details.arguments:
-            code = CodeView(self._theme, broken(seen(_indented(details.arguments))[:LONGEST]), tr("Arguments"), json=True)
+            found = _read(details.arguments)
+            text = as_json(found) if found is not None else details.arguments
+            code = CodeView(self._theme, broken(seen(text)[:LONGEST]), tr("Arguments"), json=True)
             code.set_lines(min(MOST_LINES, code.document().blockCount()))
             self.add_section(tr("Arguments"), code)
         if details.result:
@@ -168,9 +169,7 @@ class EntryDetails(DetailsPane):
     def _result(self, text: str) -> QWidget:
         result = _read(text)
         if result is None:
-            code = CodeView(self._theme, broken(seen(text)[:LONGEST]), tr("Result"))
-            code.set_lines(MOST_LINES)
-            return code
+            return CodeView(self._theme, broken(seen(text)[:LONGEST]), tr("Result"), lines=MOST_LINES)
         view = ResultView(self._theme)
         view.setMinimumSize(1, px(RESULT_HEIGHT))  # its buttons may be wider than the pane
         view.show_result(result)
@@ -180,21 +179,20 @@ class EntryDetails(DetailsPane):
         entry = self._entry
         add_gap(self.body, 14)
         arguments = self.shown.arguments if not self.shown.is_cut and _read(self.shown.arguments) is not None else ""
-        first: list[QWidget] = []
-        second: list[QWidget] = []
+        first, second = row(spacing=8), row(spacing=8)
         if entry.kind == "call" and entry.published:
             words, icon = (tr("Repeat…"), "refresh") if arguments else (tr("Try this tool"), "tools")
-            first.append(self._link(words, icon, TryTool(entry.published, arguments)))
+            first.addWidget(self._link(words, icon, TryTool(entry.published, arguments)))
         if entry.server:
-            first.append(self._link(tr("Show log"), "log", ServerLog(entry.server)))
+            first.addWidget(self._link(tr("Show log"), "log", ServerLog(entry.server)))
         if arguments and entry.published:
             command, toast = joined(["tooltray", "tools", "call", entry.published, arguments]), tr("The command is copied")
-            words = tr("Copy as a command")
-            second.append(Button(self._theme, words, icon="copy", on_click=lambda: self._context.copy(command, toast)))
-            second[0].setToolTip(tr("The line that makes the same call from a terminal"))
+            copy = Button(self._theme, tr("Copy as a command"), icon="copy", on_click=lambda: self._context.copy(command, toast))
+            copy.setToolTip(tr("The line that makes the same call from a terminal"))
+            second.addWidget(copy)
         if entry.kind in OF_SERVERS:
-            second.append(self._link(tr("Open the server"), "server", OpenServer(entry.server)))
-        fill(self.body, fill(row(spacing=8), *first, 1), fill(row(spacing=8), *second, 1))
+            second.addWidget(self._link(tr("Open the server"), "server", OpenServer(entry.server)))
+        fill(self.body, fill(first, 1), fill(second, 1))
 
     def _link(self, text: str, icon: str, to: Destination) -> Button:
         return Button(self._theme, text, icon=icon, on_click=lambda: self._context.go(to))
@@ -212,10 +210,6 @@ def _size(count: int) -> str:
     return QLocale().formattedDataSize(count, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
-def _spent(seconds: float | None) -> str:
-    return said.took(seconds) if seconds is not None else tr("not measured")
-
-
 def _read(text: str) -> Mapping[str, object] | None:
     """Returns the JSON object in a text; None if it is something else, or truncated."""
     try:
@@ -223,11 +217,6 @@ def _read(text: str) -> Mapping[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def _indented(text: str) -> str:
-    found = _read(text)
-    return json.dumps(found, indent=2, ensure_ascii=False) if found is not None else text
 
 
 class KeepContents(QWidget, View):
@@ -253,13 +242,12 @@ class KeepContents(QWidget, View):
             self._keep.hide()
             return
         self._words.setText(whole(problem))
-        self._keep.setEnabled(True)
 
     def _on_keep(self) -> None:
-        self._keep.setEnabled(False)
         until = time.time() + RECORDED_S
         toast = tr("Arguments and results are recorded until {time}", time=f"{datetime.fromtimestamp(until):%H:%M}")
-        self.run(self.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}}), toast=toast)
+        changes = {"activity": {"contents": True, "contentsUntil": round(until)}}
+        self.run(self.hub.settings.change_settings(changes), toast=toast, button=self._keep)
 
 
 def was_shown(details: ActivityDetails) -> bool:

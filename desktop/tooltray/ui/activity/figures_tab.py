@@ -3,27 +3,25 @@
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 
 from msgspec.structs import replace
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
-from tooltray.ui.activity.activity_list import JournalNotice
-from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical
-from tooltray.ui.figures import moment, number
-from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.activity.activity_words import SLOWEST, TYPICAL, client_words, milliseconds, took
+from tooltray.ui.figures import DAY_S, moment, number
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.origins import server_name
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import NoticesAbove
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
@@ -34,7 +32,6 @@ from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
 BY = ("server", "client", "tool")
-DAY_S = 86400.0
 SPANS = (DAY_S, 7 * DAY_S, 30 * DAY_S)
 POINTS = (24, 42, 30)  # of the chart: an hour, four hours, a day each
 EXTRAS = ((7, 900), (4, 780))  # columns that give way, and below which width in px
@@ -47,13 +44,13 @@ LONGEST = 120  # characters of a name
 class FiguresTable(Table):
     def __init__(self, theme: Theme) -> None:
         self._most, self._by = 1, BY[0]
-        half, slow = typical().capitalize(), slowest().capitalize()
+        half, slow = say(TYPICAL).capitalize(), say(SLOWEST).capitalize()
         columns = [
-            Column(tr("Name"), self._title, Kind.TEXT, 0, self._title, order=lambda each: self._title(each).casefold()),
+            Column(tr("Name"), lambda each: self.title(each.name), order=lambda each: self.title(each.name).casefold()),
             Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
             Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
             Column(tr("Tokens"), lambda each: number(each.tokens), Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
-            Column(tr("Per call"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
+            Column(tr("Per call"), lambda each: number(_per_call(each)), Kind.NUMBER, 84, order=_per_call, falls=True),
             Column(half, lambda each: milliseconds(each.p50_ms), Kind.NUMBER, 84, order=lambda each: each.p50_ms or 0.0, falls=True),
             Column(slow, lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 124, order=lambda each: each.p95_ms or 0.0, falls=True),
             Column(tr("Last"), lambda each: moment(each.last_at, datetime.now()), Kind.QUIET, 108, order=lambda e: e.last_at, falls=True),
@@ -67,7 +64,7 @@ class FiguresTable(Table):
             by: their kind, one of BY.
         """
         self._by = by
-        self._most = max((each.calls for each in figures), default=1) or 1
+        self._most = max((each.calls for each in figures), default=1)
         self.set_rows(figures)
         self.viewport().update()
 
@@ -76,17 +73,13 @@ class FiguresTable(Table):
         for place, width in EXTRAS:
             self.setColumnHidden(place, self.width() < px(width))
 
-    def _title(self, each: ActivityFigures) -> str:
-        return _title_of(each.name, self._by)
+    def title(self, name: str) -> str:
+        """Returns the name of a server, a client or a tool for display."""
+        words = {"server": server_name, "client": client_words}
+        return one_line(words[self._by](name) if self._by in words else name, LONGEST)
 
     def _share(self, each: ActivityFigures) -> tuple[float, str, str]:
         return each.calls / self._most, "chart.p50", number(each.calls)
-
-
-def _title_of(name: str, by: str) -> str:
-    """Returns the name of a server, a client or a tool for display; `by`: which of these."""
-    words = {"server": server_name, "client": client_words}
-    return one_line(words[by](name) if by in words else name, LONGEST)
 
 
 def _failures(each: ActivityFigures) -> tuple[str, str]:
@@ -96,13 +89,8 @@ def _failures(each: ActivityFigures) -> tuple[str, str]:
     return f"{number(each.failures)} · {number(share, int(share < 10))} %", "error"
 
 
-def _label(milliseconds: float) -> str:
-    """Returns a value of the chart's axis."""
-    return took(milliseconds / 1000) if milliseconds else "0"
-
-
-def _tokens_each(each: ActivityFigures) -> str:
-    return number(each.tokens / each.calls) if each.calls else "–"
+def _per_call(each: ActivityFigures) -> float:
+    return each.tokens / each.calls
 
 
 def _point_words(each: ActivityPoint, now: datetime) -> str:
@@ -123,26 +111,23 @@ class FiguresTab(Page):
         self.table = FiguresTable(theme)
         self.table.row_chosen.connect(lambda each: self._choose(each.name))
         self.table.selectionModel().currentChanged.connect(self._on_current)
-        self._notice = JournalNotice(theme)
+        self._fault = FaultArea(theme)
         head = fill(row(margins=(24, 16, 24, 12), spacing=8), self._by, 1, self._span)
         fill(column(content), head, self._build_chart(theme), (self.table, 1))
-        fill(column(self), (NoticesAbove(self._notice, content), 1))
-        tasks, show = context.tasks, self._notice.show_problem
-        self._figures = CoalescedRead(self._read_figures, tasks=tasks, name="figures", show=partial(show, "figures"))
-        self._series = CoalescedRead(self._read_series, tasks=tasks, name="chart of figures", show=partial(show, "chart"))
-        self.look_requested.connect(self._figures.ask)
-        self._span.chosen.connect(lambda _: self._figures.ask())
-        self._timer = QTimer(self, singleShot=True, interval=LOOK_EVERY_MS)
-        self._timer.timeout.connect(self.look_again)
+        fill(column(self), (NoticesAbove(self._fault, content), 1))
+        self._ask_figures, self._ask_series = self.reading(self._read_figures), self.reading(self._read_series)
+        self.look_requested.connect(self._ask_figures)
+        self._span.chosen.connect(self._ask_figures)
+        self._timer = timer(self, LOOK_EVERY_MS, self.look_again)
         context.hub.on_any((ActivityWritten,), self._on_written, self)
         self.enable(False)
 
     def _build_chart(self, theme: Theme) -> QWidget:
         outer, box = QWidget(), Surface(theme)
         self._name = ElidedLabel(theme, "", "strong")
-        legends = Legend(theme, typical(), "chart.p50"), Legend(theme, slowest(), "chart.p95")
+        legends = _legend(theme, say(TYPICAL), "chart.p50"), _legend(theme, say(SLOWEST), "chart.p95")
         self._show = Button(theme, tr("Show these calls"), "link", small=True, on_click=self._on_show)
-        self.chart = LineChart(theme, tr("How long calls took"), tr("No calls in this time."), _label)
+        self.chart = LineChart(theme, tr("How long calls took"), tr("No calls in this time."), lambda ms: took(ms / 1000) if ms else "0")
         head = fill(row(spacing=16), (self._name, 1), *legends, self._show)
         fill(column(box, margins=(18, 12, 14, 6), spacing=6), head, self.chart)
         fill(column(outer, margins=(24, 0, 24, 12)), box)
@@ -156,6 +141,10 @@ class FiguresTab(Page):
     def enable(self, is_usable: bool) -> None:
         for widget in (self._by, self._span, self.table, self._show):
             widget.setEnabled(is_usable)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why figures cannot be read; None: they can again."""
+        self._fault.show_problem(problem)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -182,7 +171,7 @@ class FiguresTab(Page):
         self.table.set_figures(sorted(figures, key=lambda each: -each.calls), by)
         if self._chosen not in {each.name for each in figures}:
             self._chosen = ""
-        self._series.ask()
+        self._ask_series()
 
     async def _read_series(self) -> None:
         chosen, filter = self._chosen, self._of_chosen()
@@ -192,15 +181,15 @@ class FiguresTab(Page):
 
     def _draw(self, points: Sequence[ActivityPoint]) -> None:
         calls, failed = sum(point.calls for point in points), sum(point.failures for point in points)
-        name = _title_of(self._chosen, self.by) if self._chosen else tr("All together")
+        name = self.table.title(self._chosen) if self._chosen else tr("All together")
         self._name.set_text(tr("{name}: {calls} calls, {failed} failed", name=name, calls=number(calls), failed=number(failed)))
         now = datetime.now()
         is_day = SPANS[self._span.current] == DAY_S
         times = [f"{datetime.fromtimestamp(point.at):%H:%M}" if is_day else moment(point.at, now) for point in points]
         words = [_point_words(point, now) for point in points]
         lines = [
-            Line(slowest(), tuple(point.p95_ms for point in points), "chart.p95"),
-            Line(typical(), tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
+            Line(say(SLOWEST), tuple(point.p95_ms for point in points), "chart.p95"),
+            Line(say(TYPICAL), tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
         ]
         self.chart.set_lines(lines, times, words, ". ".join(word for word, point in zip(words, points, strict=True) if point.calls))
 
@@ -210,7 +199,7 @@ class FiguresTab(Page):
 
     def _on_by(self, _index: int) -> None:
         self._chosen = ""
-        self._figures.ask()
+        self._ask_figures()
 
     def _on_current(self, *_: object) -> None:
         index = self.table.currentIndex()
@@ -220,17 +209,14 @@ class FiguresTab(Page):
     def _choose(self, name: str) -> None:
         if name != self._chosen:
             self._chosen = name
-            self._series.ask()
+            self._ask_series()
 
     def _on_show(self) -> None:
         self.context.go(CallsWhere(self._of_chosen()))
 
 
-class Legend(QWidget):
-    """The name of a line in a chart."""
-
-    def __init__(self, theme: Theme, word: str, tone: str) -> None:
-        super().__init__()
-        mark = Surface(theme, tone, None, "s")
-        mark.setFixedSize(px(14), px(3))
-        fill(row(self, spacing=6), mark, Label(theme, word, "caption", "secondary"))
+def _legend(theme: Theme, word: str, tone: str) -> QHBoxLayout:
+    """Returns the name of a line in a chart, behind its mark."""
+    mark = Surface(theme, tone, None, "s")
+    mark.setFixedSize(px(14), px(3))
+    return fill(row(spacing=6), mark, Label(theme, word, "caption", "secondary"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -22,9 +22,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
-from tooltray.ui.activity.activity_words import client_words, milliseconds, slowest, took, typical, waits
-from tooltray.ui.figures import number
-from tooltray.ui.i18n import many, tr
+from tooltray.ui.activity.activity_words import SLOWEST, TYPICAL, client_words, milliseconds, took, waits
+from tooltray.ui.figures import DAY_S, number
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import BY_KEYBOARD
@@ -34,7 +34,6 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
 from tooltray.ui.zoom import px
 
-DAY_S = 86400.0
 BARS = 96  # a quarter of an hour each
 BAR_S = DAY_S / BARS
 HEIGHT, LOW_HEIGHT = 92, 66  # px of the bars; in a low window
@@ -53,13 +52,11 @@ class Bar(msgspec.Struct, frozen=True):
     """A bar of the histogram.
 
     Args:
-        at: when its stretch begins, unix seconds.
         failed: of `value`.
         words: its full description, as a tooltip and for screen readers.
         time: the text below it, where it fits.
     """
 
-    at: float
     value: int
     failed: int
     words: str
@@ -94,9 +91,6 @@ class Histogram(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-
-    def sizeHint(self) -> QSize:
-        return QSize(px(400), px(96))
 
     def set_bars(self, bars: Sequence[Bar] | None) -> None:
         """Shows bars, the oldest first; None: not known."""
@@ -184,13 +178,10 @@ class Histogram(QWidget):
 
     def _describe(self) -> None:
         bars = self.bars
-        if bars is None:
-            words = self._unknown
-        elif self._current >= 0:
+        words = bars[-1].words if bars else self._unknown
+        if bars and self._current >= 0:
             first, last = sorted((max(self._anchor, 0), self._current))
             words = bars[last].words if first == last else f"{bars[first].words} – {bars[last].words}"
-        else:
-            words = bars[-1].words if bars else self._unknown
         self.setAccessibleDescription(words)
         if self.hasFocus():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
@@ -224,12 +215,11 @@ class Histogram(QWidget):
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.75, 0.75, -0.75, -0.75), px(6), px(6))
 
     def _paint_bars(self, painter: QPainter, plot: QRectF, bars: Sequence[Bar]) -> None:
-        theme, step, top = self._theme, plot.width() / len(bars), max(bar.value for bar in bars) or 1
+        step, top = plot.width() / len(bars), max(bar.value for bar in bars) or 1
         width = max(1.0, step - min(WIDEST_GAP, step / 4))
-        marked = self._marked()
-        if marked is not None:
+        if (marked := self._marked()) is not None:
             span = QRectF(plot.left() + marked[0] * step, plot.top(), (marked[1] - marked[0] + 1) * step, plot.height())
-            painter.fillRect(span, theme.color("surface.selected"))
+            painter.fillRect(span, self._theme.color("surface.selected"))
         painter.setPen(Qt.PenStyle.NoPen)
         for place, bar in enumerate(bars):
             is_faint = self.chosen is not None and not self.chosen[0] <= place <= self.chosen[1]
@@ -238,9 +228,9 @@ class Histogram(QWidget):
         painter.setOpacity(1.0)
 
     def _paint_bar(self, painter: QPainter, room: QRectF, bar: Bar, top: int) -> None:
-        theme = self._theme
         if not bar.value:
             return
+        theme = self._theme
         height = max(SMALLEST_BAR, room.height() * bar.value / top)
         failed = min(height, max(SMALLEST_FAILURE, height * bar.failed / bar.value)) if bar.failed else 0.0
         painter.setBrush(theme.color("chart.p50", 0.85))
@@ -271,18 +261,6 @@ class Histogram(QWidget):
             side = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
             align = side[0] if mark == 0 else side[2] if mark == count - 1 else side[1]
             painter.drawText(QRectF(x, plot.bottom() + px(2), px(TIME_ROOM), px(16)), align, bars[place].time)
-
-
-class Glance(msgspec.Struct, frozen=True):
-    """The numbers above the list.
-
-    Attributes:
-        bars: the last 24 hours.
-        whole: the numbers of the stretch that the list shows; None without calls, since nothing is known then.
-    """
-
-    bars: tuple[ActivityPoint, ...]
-    whole: ActivityPoint | None
 
 
 class FigureNumber(Label):
@@ -360,22 +338,20 @@ class GlancePanel(Surface):
 
     def __init__(self, theme: Theme, *notices: QWidget) -> None:
         super().__init__(theme)
-        self._points: tuple[ActivityPoint, ...] = ()
+        self._points: Sequence[ActivityPoint] = ()
         self._stretch = (0.0, 0.0)
-        names = (tr("calls"), tr("failed"), typical(), slowest(), tr("≈ tokens"))
+        names = (tr("calls"), tr("failed"), say(TYPICAL), say(SLOWEST), tr("≈ tokens"))
         self._figures = [Figure(theme, name) for name in names]
         _, self._failures, p50, p95, self._tokens = self._figures
         p50.setToolTip(tr("Half of the calls took less"))
         p95.setToolTip(tr("One call in twenty took longer"))
         self._when = Label(theme, "", "caption", "muted")
         self.chart = Histogram(theme, tr("Calls of the last 24 hours"), tr("Not known"))
-        self.chart.setFixedHeight(px(HEIGHT))
         self.chart.stretch_chosen.connect(self._on_chosen)
         self.chart.cleared.connect(lambda: self.stretch_chosen.emit(0.0, 0.0))
         self.working = WorkingNow(theme, *notices)
         numbers = fill(row(spacing=24), *self._figures, 1, self._when)
         fill(column(self), fill(column(margins=(18, 12, 18, 6), spacing=6), numbers, self.chart), divider(), self.working)
-        self.show_glance(None)
         self.show_stretch(0.0, 0.0)
 
     def fit(self, height: int) -> None:
@@ -388,16 +364,17 @@ class GlancePanel(Surface):
         self._when.setVisible(self.width() >= px(ROOM_FOR_WORDS))
         self._tokens.setVisible(self.width() >= px(ROOM_FOR_TOKENS))
 
-    def show_glance(self, glance: Glance | None) -> None:
-        """Shows numbers and bars; None: not known."""
-        if glance is None:
-            self._points = ()
-            self.chart.set_bars(None)
-            for figure in self._figures:
-                figure.set_value("–")
-            return
-        self._points, whole = glance.bars, glance.whole or ActivityPoint(0.0)
-        self.chart.set_bars([_bar(point) for point in glance.bars])
+    def show_unknown(self) -> None:
+        """Shows that nothing is known."""
+        self._points = ()
+        self.chart.set_bars(None)
+        for figure in self._figures:
+            figure.set_value("–")
+
+    def show_points(self, day: Sequence[ActivityPoint], whole: ActivityPoint) -> None:
+        """Shows the bars of the last 24 hours, and the numbers of the stretch that the list shows."""
+        self._points = day
+        self.chart.set_bars([_bar(point) for point in day])
         self._mark()
         times = milliseconds(whole.p50_ms), milliseconds(whole.p95_ms)
         for figure, value in zip(self._figures, (number(whole.calls), number(whole.failures), *times, number(whole.tokens)), strict=True):
@@ -429,4 +406,4 @@ def _bar(point: ActivityPoint) -> Bar:
         words = tr("{span}: {calls} calls, {failed} failed, slowest 5 % over {slow}", span=span, calls=calls, failed=failed, slow=slow)
     elif point.calls:
         words = tr("{span}: {calls} calls, slowest 5 % over {slow}", span=span, calls=calls, slow=slow)
-    return Bar(point.at, point.calls, point.failures, words, f"{begin:%H:%M}")
+    return Bar(point.calls, point.failures, words, f"{begin:%H:%M}")

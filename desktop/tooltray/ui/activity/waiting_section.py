@@ -9,7 +9,6 @@ from itertools import groupby
 from operator import attrgetter
 
 from msgspec.structs import replace
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -17,7 +16,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ToolChange
 from tooltray.ui.approval.approval_body import because, minutes, waiting_call, waiting_entries, warnings
 from tooltray.ui.approval.call_view import Arguments, CallSheet, answer_call, disk_diff
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.background import Work, timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView
@@ -41,22 +40,23 @@ SKILL = "skill"  # the kind of a change
 class WaitingRow(QWidget):
     """A row with something that waits: what it is, and a button that shows it in full.
 
-    Attributes:
-        look: that button.
+    Args:
+        look: the text of that button.
+        show: shows it in full.
     """
 
-    def __init__(self, theme: Theme, icon: str, title: str, text: str, look: str) -> None:
+    def __init__(self, theme: Theme, icon: str, title: str, text: str, look: str, show: Callable[[], object]) -> None:
         super().__init__()
         self._theme, self._title, self.edge = theme, title, divider()
         words = fill(column(spacing=1), ElidedLabel(theme, title, "label"), ElidedLabel(theme, text, "caption", "secondary"))
         sign = Icon(theme, icon, 16, "warning.text", "warning.subtle")
         self.line = fill(row(margins=(0, 8, 0, 8), spacing=10), sign, (words, 1))
         fill(column(self), self.edge, self.line)
-        self.look = self.add_button(look)
+        self.look = self.add_button(look, show)
 
-    def add_button(self, text: str) -> Button:
+    def add_button(self, text: str, slot: Callable[[], object]) -> Button:
         """Adds a button, which Enter does not press."""
-        button = Button(self._theme, text, small=True, heeds_enter=False)
+        button = Button(self._theme, text, small=True, heeds_enter=False, on_click=slot)
         button.setAccessibleName(f"{text}, {self._title}")
         self.line.addWidget(button)
         return button
@@ -65,25 +65,34 @@ class WaitingRow(QWidget):
 class WaitingCall(WaitingRow):
     """A call that waits. It takes no answer until `guard_ms` have passed, since it may have appeared under the pointer. Unusual calls are
     allowed in the sheet only, which shows everything.
+
+    Args:
+        answer: sends an answer, see `Answer`.
     """
 
-    def __init__(self, theme: Theme, call: ApprovalSnapshot, *, guard_ms: int) -> None:
-        super().__init__(theme, "edit" if call.category == "write" else "search", waiting_call(call), _arguments(call), tr("Look closely…"))
-        self.ends_at = call.ends_at
+    def __init__(
+        self, theme: Theme, call: ApprovalSnapshot, show: Callable[[], object], answer: Callable[[str], object], *, guard_ms: int
+    ) -> None:
+        icon = "edit" if call.category == "write" else "search"
+        super().__init__(theme, icon, waiting_call(call), _arguments(call), tr("Look closely…"), show)
+        self._answer, self.ends_at = answer, call.ends_at
         self._left = Label(theme, "", "caption", "muted", tabular=True)
         self.line.insertWidget(self.line.indexOf(self.look), self._left)
-        self.refuse, self.allow = self.add_button(tr("Decline")), self.add_button(tr("Allow once"))
+        self.refuse = self.add_button(tr("Decline"), lambda: self._on_answer("refuse"))
+        self.allow = self.add_button(tr("Allow once"), lambda: self._on_answer("once"))
         self.allow.setVisible("once" in call.choices and not (call.warnings or call.definition_diff or call.flow))
         self.set_busy(True)
-        guard = QTimer(self, singleShot=True, interval=guard_ms)
-        guard.timeout.connect(partial(self.set_busy, False))
-        guard.start()
+        timer(self, guard_ms, partial(self.set_busy, False)).start()
         self.tick()
 
     def set_busy(self, is_busy: bool) -> None:
         """Disables the answers while one is being sent, and enables them again if it was not accepted."""
         for button in (self.refuse, self.allow):
             button.setEnabled(not is_busy)
+
+    def _on_answer(self, answer: str) -> None:
+        self.set_busy(True)
+        self._answer(answer)
 
     def tick(self) -> None:
         """Shows how much time is left."""
@@ -101,9 +110,9 @@ class WaitingSection(Section):
         changes: the changed tools and skills that wait for a review.
     """
 
-    def __init__(self, context: PageContext, changed: Callable[[], None], *, guard_ms: int = GUARD_MS) -> None:
+    def __init__(self, context: PageContext, changed: Callable[[], None]) -> None:
         super().__init__(context, tr("Waiting for you"))
-        self._changed, self.guard_ms = changed, guard_ms
+        self._changed, self.guard_ms = changed, GUARD_MS
         self.calls: Sequence[ApprovalSnapshot] = ()
         self._requests: Sequence[TrustRequest] = ()
         self.changes: Sequence[ToolChange] = ()
@@ -111,14 +120,8 @@ class WaitingSection(Section):
         self._box = Surface(self._theme, "warning.subtle", None, "m")
         self._lines = column(self._box, margins=(14, 2, 14, 2))
         self.body.addWidget(self._box)
-        self._clock = QTimer(self, interval=TICK_MS)
-        self._clock.timeout.connect(self._tick)
+        self._clock = timer(self, TICK_MS, self._tick, repeats=True)
         self.hide()
-
-    @property
-    def count(self) -> int:
-        """The number of rows."""
-        return len(self._rows)
 
     @property
     def call_rows(self) -> list[WaitingCall]:
@@ -180,13 +183,13 @@ class WaitingSection(Section):
         things: list[object] = [*(replace(call, ends_at=0.0) for call in self.calls), *requests, *self.changes]
         if things != [thing for thing, _ in self._rows]:
             leave_focus(self._box)
-            kept = [(thing, each) for thing, each in self._rows if thing in things]
-            for thing, each in self._rows:
+            before = self._rows
+            self._rows = [(thing, next((each for of, each in before if of == thing), None) or self._made(thing)) for thing in things]
+            for thing, each in before:
                 self._lines.removeWidget(each)
                 if thing not in things:
                     each.hide()
                     each.deleteLater()
-            self._rows = [(thing, next((each for of, each in kept if of == thing), None) or self._made(thing)) for thing in things]
             for place, (_, each) in enumerate(self._rows):
                 each.edge.setVisible(place > 0)
                 self._lines.addWidget(each)
@@ -200,25 +203,19 @@ class WaitingSection(Section):
     def _made(self, thing: object) -> WaitingRow:
         theme = self._theme
         if isinstance(thing, ApprovalSnapshot):
-            call = WaitingCall(theme, thing, guard_ms=self.guard_ms)
-            call.look.clicked.connect(lambda: self.open_call(next(each for each in self.calls if each.id == thing.id)))
-            call.allow.clicked.connect(partial(self._on_answer, call, thing.id, "once"))
-            call.refuse.clicked.connect(partial(self._on_answer, call, thing.id, "refuse"))
-            return call
+
+            def show() -> None:
+                self.open_call(next(each for each in self.calls if each.id == thing.id))
+
+            return WaitingCall(theme, thing, show, partial(self.answer, thing.id), guard_ms=self.guard_ms)
         if isinstance(thing, ToolChange):
             title = tr("{tool} of {server} has changed", tool=thing.tool, server=thing.server)
             text = tr("Unusual: review it closely.") if thing.warnings else tr("Blocked until reviewed")
-            change = WaitingRow(theme, "alert" if thing.warnings else "shield", title, text, tr("Review…"))
-            change.look.clicked.connect(partial(self.open_change, thing))
-            return change
+            icon = "alert" if thing.warnings else "shield"
+            return WaitingRow(theme, icon, title, text, tr("Review…"), lambda: self.open_change(thing))
         assert isinstance(thing, list)
-        row = WaitingRow(theme, "server", waiting_entries(thing), ", ".join(each.entry for each in thing), tr("Review…"))
-        row.look.clicked.connect(partial(self.context.links.trust_asked.emit, thing[0].project))
-        return row
-
-    def _on_answer(self, row: WaitingCall, call: str, answer: str, *_: object) -> None:
-        row.set_busy(True)
-        self.answer(call, answer)
+        names, trust_asked = ", ".join(each.entry for each in thing), self.context.links.trust_asked
+        return WaitingRow(theme, "server", waiting_entries(thing), names, tr("Review…"), lambda: trust_asked.emit(thing[0].project))
 
     def _tick(self) -> None:
         for each in self.call_rows:
@@ -255,15 +252,10 @@ class ToolChangeSheet(SheetView):
         self.set_first_focus(self.add_button(tr("Not now"), self.close_requested.emit))
         self._accept = self.add_button(tr("Accept the change"), self._on_accept, "primary")
 
-    def show_problem(self, problem: Problem | None) -> None:
-        super().show_problem(problem)
-        if problem is not None:
-            self._accept.setEnabled(True)
-
     def _on_accept(self) -> None:
-        self._accept.setEnabled(False)
         self.show_problem(None)
-        self.run(self._accept_change(), then=self._read, toast=tr("{tool} is allowed as it is now", tool=self._change.tool))
+        toast = tr("{tool} is allowed as it is now", tool=self._change.tool)
+        self.run(self._accept_change(), then=self._read, toast=toast, button=self._accept)
 
     async def _accept_change(self) -> None:
         change = self._change

@@ -109,14 +109,11 @@ class LogBar(QWidget):
 
     def _on_more(self) -> None:
         view, menu = self._view, new_menu(self, self._view.context.theme, self._more.accessibleName())
-        for text, is_on, slot in (
-            (tr("Wrap long lines"), view.list.lines.wraps, view.list.set_wraps),
-            (tr("Show times"), view.list.lines.has_times, view.list.set_has_times),
-        ):
-            add_tick(menu, text, is_on, slot)
+        add_tick(menu, tr("Wrap long lines"), view.list.lines.wraps, view.list.set_wraps)
+        add_tick(menu, tr("Show times"), view.list.lines.has_times, view.list.set_has_times)
         menu.addSeparator()
-        menu.addAction(tr("Copy all")).triggered.connect(view.copy_all)
-        menu.addAction(tr("Save as...")).triggered.connect(view.choose_file)
+        menu.addAction(tr("Copy all"), view.copy_all)
+        menu.addAction(tr("Save as..."), view.choose_file)
         popup_below(menu, self._more)
 
 

@@ -6,16 +6,14 @@ import json
 import unicodedata
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QItemSelectionModel, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from tooltray.foundation.snapshots.activity import LogLine
-from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.logs.log_model import Index, LogModel, clock, day_and_clock, level_word, shown_text
-from tooltray.ui.state_language import look
+from tooltray.ui.logs.log_model import Index, LogModel, clock, day_and_clock, level_word, shown_text, state_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.code_view import CodeView
@@ -100,17 +98,14 @@ class LogDelegate(QStyledItemDelegate):
         return px(INSET) + times + px(SIGN) + px(GAP)
 
     def fit(self, width: int) -> bool:
-        """Fits the columns into a width; returns whether their number has changed."""
+        """Fits the columns into a width at the current zoom; returns whether their number has changed."""
+        self._metrics = QFontMetricsF(self._theme.font("mono"))
         columns = int((width - self.text_left - px(INSET)) / self._metrics.horizontalAdvance("0"))
         is_news, self.columns = columns != self.columns, columns
         return is_news
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        lines = 1
-        if self.wraps:
-            text = shown_text(index.data(Qt.ItemDataRole.UserRole))
-            if len(text) * 2 > self.columns:
-                lines = len(wrapped(text, self.columns))
+        lines = len(wrapped(shown_text(index.data(Qt.ItemDataRole.UserRole)), self.columns)) if self.wraps else 1
         return QSize(self.columns, lines * px(LINE) + 2 * px(PAD))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -145,8 +140,7 @@ class LogDelegate(QStyledItemDelegate):
 
     def _paint_sign(self, painter: QPainter, line: LogLine, place: QRectF) -> None:
         theme = self._theme
-        if line.kind == "mark" and line.text in {state.value for state in ServerState}:
-            shape = look(ServerState(line.text))
+        if line.kind == "mark" and (shape := state_look(line.text)) is not None:
             icons.draw(painter, shape.icon, place, theme.color(shape.tone), theme.color("surface"))
         elif sign := SIGNS.get(line.level):
             icons.draw(painter, sign[0], place, theme.color(sign[1]), theme.color("surface"))
@@ -190,7 +184,7 @@ class LogList(QListView):
         self.verticalScrollBar().setSingleStep(px(LINE))
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.doubleClicked.connect(self._on_opened)
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self.lay_out)
 
     @property
     def is_at_end(self) -> bool:
@@ -209,7 +203,6 @@ class LogList(QListView):
 
     def set_has_times(self, has_times: bool) -> None:
         self.lines.has_times = has_times
-        self.lines.fit(self.viewport().width())
         self.lay_out()
 
     def set_needle(self, needle: str) -> None:
@@ -218,6 +211,7 @@ class LogList(QListView):
 
     def lay_out(self) -> None:
         """Measures all lines again; the top line stays in place."""
+        self.lines.fit(self.viewport().width())
         top = self.top_row
         self.scheduleDelayedItemsLayout()
         self.executeDelayedItemsLayout()
@@ -266,11 +260,6 @@ class LogList(QListView):
         super().resizeEvent(event)
         if was_at_end:
             self.scrollToBottom()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.viewport().update()
 
     def _on_opened(self, index: Index) -> None:
         self._view.details.show_line(index.data(Qt.ItemDataRole.UserRole))

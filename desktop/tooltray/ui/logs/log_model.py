@@ -16,7 +16,7 @@ from tooltray.foundation.snapshots.activity import START, LogFilter, LogLine, Lo
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.state_language import look
+from tooltray.ui.state_language import Look, look
 
 MOST_LINES = 5000  # at hand; further ones are read when somebody scrolls there
 LEVELS = {"error": Phrase("Error"), "warning": Phrase("Warning"), "info": Phrase("Info"), "debug": Phrase("Debug")}
@@ -109,8 +109,8 @@ def level_word(level: str) -> str:
 def shown_text(line: LogLine) -> str:
     """Returns the text of a line: for a mark the state in words, for a message its direction, too."""
     if line.kind == "mark":
-        word = state_word(line.text)
-        return f"{word}: {line.detail}" if line.detail else word
+        shape = state_look(line.text)
+        return ": ".join(filter(None, (shape.word if shape is not None else line.text, line.detail)))
     if line.kind == "message":
         arrow = "→" if line.direction == "out" else "←"
         took = f" · {duration(line.ms)}" if line.ms is not None else ""
@@ -118,9 +118,9 @@ def shown_text(line: LogLine) -> str:
     return line.text
 
 
-def state_word(value: str) -> str:
-    """Returns the word for a state, by its value; a newer hub's unknown value itself."""
-    return look(ServerState(value)).word if value in {state.value for state in ServerState} else value
+def state_look(value: str) -> Look | None:
+    """Returns the look of a state, by its value; None for one that only a newer hub knows."""
+    return look(ServerState(value)) if value in {state.value for state in ServerState} else None
 
 
 def duration(ms: float) -> str:

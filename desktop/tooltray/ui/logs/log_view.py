@@ -3,8 +3,8 @@ logs, its output and the recorded protocol messages; the hub has one."""
 
 from collections.abc import Coroutine, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -12,7 +12,7 @@ from tooltray.foundation.events import LogWritten
 from tooltray.foundation.snapshots.activity import HUB, MESSAGES, SERVER, LogLine
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.background import Work, timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.logs.log_bar import LogBar, MessageRecording
@@ -59,10 +59,8 @@ class LogView(QWidget, View):
         self.bar = LogBar(self)
         fill(column(self, spacing=8), fill(row(), self._tabs, 1), self._recording, self.bar, self._faults, (self._make_frame(), 1))
         self._tabs.setVisible(source != HUB)
-        self._timer = QTimer(self, interval=HUB_LOOKED_AT_MS)
-        self._timer.timeout.connect(self.refresh)
-        self._search_timer = QTimer(self, interval=SEARCH_AFTER_MS, singleShot=True)
-        self._search_timer.timeout.connect(self._begin_search)
+        self._timer = timer(self, HUB_LOOKED_AT_MS, self.refresh, repeats=True)
+        self._search_timer = timer(self, SEARCH_AFTER_MS, self._begin_search)
         self.setFocusProxy(self.list)
         context.hub.on(LogWritten, self._on_log_written, self)
 
@@ -134,8 +132,8 @@ class LogView(QWidget, View):
     def copy_selected(self) -> None:
         """Copies the selected lines."""
         if chosen := self.list.selected:
-            QGuiApplication.clipboard().setText(copied_text(chosen, with_times=self.list.lines.has_times))
-            self.context.say(many(len(chosen), "1 line is copied", "{count} lines are copied"))
+            toast = many(len(chosen), "1 line is copied", "{count} lines are copied")
+            self.context.copy(copied_text(chosen, with_times=self.list.lines.has_times), toast)
 
     def choose_file(self) -> None:
         """Prompts for a file, and saves the whole log in it."""
@@ -328,13 +326,8 @@ class LogView(QWidget, View):
     def _update_newest(self) -> None:
         is_away = not self.reader.is_at_end or not self.list.is_at_end
         self._newest.setVisible(is_away and bool(self._model.lines) and self._parts.currentIndex() == 0)
-        self._place_newest()
-
-    def _place_newest(self) -> None:
-        size, list_box = self._newest.sizeHint(), self._parts.geometry()
-        self._newest.setGeometry(
-            QRect(list_box.right() - size.width() - px(24), list_box.bottom() - size.height() - px(12), size.width(), size.height())
-        )
+        size, corner = self._newest.sizeHint(), self._parts.geometry().bottomRight() - QPoint(px(24), px(12))
+        self._newest.setGeometry(QRect(corner - QPoint(size.width(), size.height()), size))
         self._newest.raise_()
 
     # events
@@ -373,7 +366,7 @@ class LogView(QWidget, View):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_newest()
+        self._update_newest()
 
 
 class LogSheet(Surface):
@@ -403,7 +396,7 @@ class LogSheet(Surface):
         context.servers.server_changed.connect(self._on_server_changed)
         context.servers.server_removed.connect(self._on_server_removed)
         if server := context.servers.find(self._server):
-            self._show_problem(server.problem)
+            self._on_server_changed(server)
 
     def sizeHint(self) -> QSize:
         return SHEET_SIZE * px(1.0)
@@ -414,12 +407,9 @@ class LogSheet(Surface):
 
     def _on_server_changed(self, server: ServerSnapshot) -> None:
         if server.name == self._server and server.problem != self._problem:
-            self._show_problem(server.problem)
+            self._problem = server.problem
+            show_error(self._fault, self._theme, server.problem)
 
     def _on_server_removed(self, name: str) -> None:
         if name == self._server:
             self.close_requested.emit()
-
-    def _show_problem(self, problem: Problem | None) -> None:
-        self._problem = problem
-        show_error(self._fault, self._theme, problem)

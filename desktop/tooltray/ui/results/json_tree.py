@@ -7,16 +7,18 @@ from itertools import islice
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QTreeView
+from PySide6.QtWidgets import QAbstractItemView, QTreeView
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import new_menu
 from tooltray.ui.zoom import px
 
 AT_ONCE = 200  # members of one value; the next ones come as somebody scrolls to them
 LONGEST_SHOWN = 400  # characters of one value, on its line
 OPEN_AT_FIRST = 40  # members of the whole; a larger one begins closed below its first level
+NAME_SHARE = 0.35  # of the width
 
 Index = QModelIndex | QPersistentModelIndex
 NO_INDEX = QModelIndex()
@@ -99,14 +101,11 @@ class JsonModel(QAbstractItemModel):
         node = self._nodes[id]
         first = len(node.children)
         more = self._next_members(id, first)
-        self.beginInsertRows(self.index_of(id), first, first + len(more) - 1)
+        self.beginInsertRows(parent, first, first + len(more) - 1)
         for row, (name, value) in enumerate(more, first):
             node.children.append(len(self._nodes))
             self._nodes.append(_Node(name, value, id, row))
         self.endInsertRows()
-
-    def index_of(self, id: int) -> QModelIndex:
-        return self.createIndex(self._nodes[id].row, 0, id) if id else QModelIndex()
 
     def _next_members(self, id: int, first: int) -> list[tuple[str, object]]:
         """Returns the next AT_ONCE members; copies no more than these, even of a list of a million."""
@@ -139,9 +138,6 @@ def _color(value: object) -> str:
     return "text.muted" if is_container(value) else "code.number"
 
 
-NAME_SHARE = 0.35  # of the width
-
-
 class JsonTree(QTreeView):
     """A value as a tree; Ctrl+C and the menu copy the current node."""
 
@@ -167,19 +163,16 @@ class JsonTree(QTreeView):
         self._model.set_value(value)
         while self._model.canFetchMore(QModelIndex()) and self._model.rowCount() < AT_ONCE:
             self._model.fetchMore(QModelIndex())
-        self._open_small()
+        if count_rows(value, OPEN_AT_FIRST + 1) <= OPEN_AT_FIRST:
+            self.expandAll()
+        if self._model.rowCount() == 1:
+            self.expand(self._model.index(0, 0))
+        self._share_width()
 
     def content_height(self, most_rows: int) -> int:
         """Returns the height for the value as it is shown at first."""
         rows = count_rows(self._model.value(QModelIndex()), most_rows)
         return (min(rows, most_rows) + 1) * (self.fontMetrics().height() + px(6))
-
-    def _open_small(self) -> None:
-        if count_rows(self._model.value(QModelIndex()), OPEN_AT_FIRST + 1) <= OPEN_AT_FIRST:
-            self.expandAll()
-        if self._model.rowCount() == 1:
-            self.expand(self._model.index(0, 0))
-        self._share_width()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -198,19 +191,14 @@ class JsonTree(QTreeView):
 
     def copy_current(self) -> None:
         """Copies the current value to the clipboard: a string unchanged, other values as JSON."""
-        index = self.currentIndex()
-        value = self._model.value(index)
+        value = self._model.value(self.currentIndex())
         QGuiApplication.clipboard().setText(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2))
 
     def _on_menu(self, place: QPoint) -> None:
-        index = self.indexAt(place)
-        if not index.isValid():
-            return
-        menu = QMenu(self)
-        menu.setFont(self._theme.font())
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.addAction(tr("Copy value"), self.copy_current)
-        menu.popup(self.viewport().mapToGlobal(place))
+        if self.indexAt(place).isValid():
+            menu = new_menu(self, self._theme, self.accessibleName())
+            menu.addAction(tr("Copy value"), self.copy_current)
+            menu.popup(self.viewport().mapToGlobal(place))
 
 
 def count_rows(value: object, most: int) -> int:

@@ -63,7 +63,7 @@ def _parts(result: Mapping[str, object]) -> Iterator[Part]:
     for item in _items(result.get("content")):
         yield _content(item)
     for item in _items(result.get("contents")):
-        yield _resource(item, _string(item, "uri"))
+        yield _resource(item)
     for message in _items(result.get("messages")):
         role = _string(message, "role")
         heading = {"user": tr("From the user"), "assistant": tr("From the assistant")}.get(role, role)
@@ -89,12 +89,12 @@ def _content(item: Mapping[str, object]) -> Part:
             note = one_line(_string(item, "description"), LONGEST_NAME)
             return Part("link", one_line(name, LONGEST_NAME), uri, mime=one_line(_string(item, "mimeType"), LONGEST_NAME), note=note)
         case "resource" if isinstance(resource := item.get("resource"), Mapping):
-            return _resource(resource, _string(resource, "uri"))
+            return _resource(resource)
     return Part("json", value=dict(item))
 
 
-def _resource(item: Mapping[str, object], uri: str) -> Part:
-    mime, heading = one_line(_string(item, "mimeType"), LONGEST_NAME), one_line(uri, LONGEST_NAME)
+def _resource(item: Mapping[str, object]) -> Part:
+    mime, heading = one_line(_string(item, "mimeType"), LONGEST_NAME), one_line(_string(item, "uri"), LONGEST_NAME)
     if isinstance(item.get("text"), str):
         return msgspec.structs.replace(_text(_string(item, "text"), mime), heading=heading)
     if isinstance(item.get("blob"), str):

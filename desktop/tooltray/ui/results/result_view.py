@@ -3,23 +3,21 @@ However large an answer is, only its beginning is laid out; the rest is shown af
 is first shown. A picture is decoded with a limit that is checked before anything is decoded, since the size in its header may be wrong."""
 
 import base64
-import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSaveFile, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSaveFile, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QImage, QImageReader, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QSizePolicy, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.results.json_tree import JsonTree
 from tooltray.ui.results.result_parts import Part, as_json, parts_of, whole_text
 from tooltray.ui.server_text import broken, seen
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import show_error
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
@@ -34,7 +32,8 @@ from tooltray.ui.zoom import px
 MOST_BYTES = 16_000_000  # of the file; larger ones can be saved
 MOST_PIXELS = 40_000_000  # 160 MB in memory; a photograph of a phone has 12 million
 PIXELS_AT_ONCE = 3_000_000  # decoded without being asked: 20 ms; a screenshot has 2 million
-MOST_SHOWN = 2_000  # px of a side; more than a window shows
+LONGEST_SIDE = 2_000  # px; more than a window shows
+PICTURE_HEIGHT = 480  # px
 MAGIC = ((b"\x89PNG\r\n\x1a\n", b"png"), (b"\xff\xd8\xff", b"jpeg"), (b"GIF87a", b"gif"), (b"GIF89a", b"gif"), (b"BM", b"bmp"))
 
 
@@ -52,16 +51,12 @@ class PictureFile(msgspec.Struct, frozen=True):
     height: int = 0
     problem: str = ""
 
-    @property
-    def is_small(self) -> bool:
-        return self.width * self.height <= PIXELS_AT_ONCE
-
 
 def decoded_base64(text: str) -> bytes | None:
     """Returns the bytes of a Base64 text; None if it is not Base64."""
     try:
         return base64.b64decode(text, validate=False)
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
 
 
@@ -83,11 +78,11 @@ def look_at(content: bytes) -> PictureFile:
 
 
 def decode(file: PictureFile) -> QImage | None:
-    """Returns the picture, scaled down to MOST_SHOWN px on its longer side; None if it is damaged."""
+    """Returns the picture, scaled down to LONGEST_SIDE on its longer side; None if it is damaged."""
     reader, _buffer = _reader(file.content, file.format)
     size = QSize(file.width, file.height)
-    if max(file.width, file.height) > MOST_SHOWN:
-        reader.setScaledSize(size.scaled(MOST_SHOWN, MOST_SHOWN, Qt.AspectRatioMode.KeepAspectRatio))
+    if max(file.width, file.height) > LONGEST_SIDE:
+        reader.setScaledSize(size.scaled(LONGEST_SIDE, LONGEST_SIDE, Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()
     return None if image.isNull() else image
 
@@ -110,9 +105,9 @@ def _reader(content: bytes, format: bytes) -> tuple[QImageReader, QBuffer]:
 class Picture(QWidget):
     """A picture as wide as it fits, never larger than its own size."""
 
-    def __init__(self, theme: Theme, image: QImage, name: str, *, most_height: int) -> None:
+    def __init__(self, theme: Theme, image: QImage, name: str) -> None:
         super().__init__()
-        self._theme, self._image, self._most_height = theme, image, most_height
+        self._theme, self._image = theme, image
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -128,11 +123,11 @@ class Picture(QWidget):
 
     def _fitted(self, width: int) -> QSize:
         size = self._image.size()
-        room = QSize(min(width, size.width()), min(px(self._most_height), size.height()))
+        room = QSize(min(width, size.width()), min(px(PICTURE_HEIGHT), size.height()))
         return size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        place = QRectF(0, 0, self._fitted(self.width()).width(), self._fitted(self.width()).height())
+        place = QRectF(QPointF(), self._fitted(self.width()).toSizeF())
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.fillRect(place, self._theme.color("surface.sunken"))
@@ -143,7 +138,6 @@ FIRST_SHOWN = 60_000  # characters of a text: 20 ms to lay out
 MORE_SHOWN = 250_000  # by one press; 50 ms
 MOST_SHOWN = 3_000_000  # then it is for an editor, and can be saved
 MOST_LINES = 24  # of one part among several; more scroll inside it
-PICTURE_HEIGHT = 480  # px
 MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} |[-*] |\d+\. |```|> |\|.*\|)", re.MULTILINE)
 
 
@@ -204,22 +198,22 @@ class PartView(QWidget):
             self._add_head(first)
         self._choose(first)
 
-    def _possible_ways(self) -> list[str]:
-        part = self._part
+    def _possible_ways(self) -> list[tuple[str, "Callable[[PartView], QWidget]"]]:
+        """Returns the titles of the views, and what builds them."""
+        part, text = self._part, (tr("Text"), PartView._text)
         if part.kind == "json":
-            return ["tree", "text"]
+            return [(tr("Tree"), PartView._tree), text]
         if part.kind != "text":
-            return ["link" if part.kind == "link" else "file"]
+            return [("", PartView._link if part.kind == "link" else PartView._file)]
         is_marked_up = part.mime == "text/markdown" or MARKDOWN_SIGNS.search(part.text[:FIRST_SHOWN]) is not None
-        return ["text", "markdown"] if is_marked_up else ["text"]
+        return [text, (tr("Markdown"), PartView._markdown)] if is_marked_up else [text]
 
     def _add_head(self, first: int) -> None:
         heading = ElidedLabel(self._theme, self._part.heading, "caption_strong", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         line = fill(row(), (heading, 1))
         if len(self._ways) > 1:
-            titles = {"tree": tr("Tree"), "text": tr("Text"), "markdown": tr("Markdown")}
             name = tr("How to show {name}", name=self._name)
-            tabs = FilterTabs(self._theme, [titles[way] for way in self._ways], name=name, have_counts=False)
+            tabs = FilterTabs(self._theme, [title for title, _ in self._ways], name=name, have_counts=False)
             tabs.choose(first)
             tabs.chosen.connect(self._choose)
             line.addWidget(tabs)
@@ -227,8 +221,7 @@ class PartView(QWidget):
 
     def _choose(self, way: int) -> None:
         if way not in self._built:
-            ways = {"tree": self._tree, "markdown": self._markdown, "text": self._text, "link": self._link, "file": self._file}
-            self._built[way] = ways[self._ways[way]]()
+            self._built[way] = self._ways[way][1](self)
             self._layout.addWidget(self._built[way], 1)
         for each, widget in self._built.items():
             widget.setVisible(each == way)
@@ -278,12 +271,12 @@ class FilePart(QWidget):
         self._layout = column(self, spacing=6)
         content = decoded_base64(part.text)
         file = look_at(content) if part.kind == "picture" and content is not None else None
-        self._file = file
         words = {"picture": tr("Picture"), "audio": tr("Audio")}.get(part.kind, tr("File"))
         sides = f"{file.width:,} × {file.height:,}" if file is not None and file.width else ""
         facts = [words, part.mime, sides, size_words(len(content)) if content is not None else tr("damaged")]
         icon = Icon(theme, "image" if part.kind == "picture" else "log", 16, "text.secondary")
         about = ElidedLabel(theme, " · ".join(filter(None, facts)), "caption", "secondary")
+        self._file = file
         self._show = Button(theme, tr("Show picture"), small=True, on_click=self._decode)
         self._show.hide()
         button = Button(theme, tr("Save as…"), small=True, on_click=save)
@@ -291,7 +284,7 @@ class FilePart(QWidget):
         self._layout.addLayout(fill(row(), icon, (about, 1), self._show, button))
         if file is not None and file.problem:
             self._layout.addWidget(Label(theme, file.problem, "caption", "warning", wrap=True))
-        elif file is not None and file.is_small:
+        elif file is not None and file.width * file.height <= PIXELS_AT_ONCE:
             self._decode()
         elif file is not None:
             self._show.show()
@@ -302,7 +295,7 @@ class FilePart(QWidget):
         if image is None:
             self._layout.addWidget(Label(self._theme, tr("It is damaged."), "caption", "warning"))
         else:
-            self._layout.addWidget(Picture(self._theme, image, self._name, most_height=PICTURE_HEIGHT))
+            self._layout.addWidget(Picture(self._theme, image, self._name))
 
 
 def size_words(count: int) -> str:
@@ -342,8 +335,7 @@ class ResultView(QWidget):
         self.clear()
         self._result, self.parts = result, parts_of(result)
         self._bar.show()
-        is_error = result.get("isError") is True
-        self._state.setVisible(is_error)
+        self._state.setVisible(result.get("isError") is True)
         self._about.setText(self._words())
         if isinstance(about := result.get("description"), str) and "messages" in result:
             self._lines.addWidget(Label(self._theme, seen(about[:FIRST_SHOWN]), "body", "secondary", wrap=True))
@@ -352,7 +344,7 @@ class ResultView(QWidget):
     def show_problem(self, problem: Problem) -> None:
         """Shows a problem in place of an answer."""
         self.clear()
-        self._lines.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        show_error(self._lines, self._theme, problem)
         self._lines.addStretch(1)
 
     def _make_bar(self) -> QWidget:
@@ -378,7 +370,7 @@ class ResultView(QWidget):
         for part in self.parts[self._shown : self._shown + count]:
             self._shown += 1
             view = PartView(self._theme, part, self._shown, is_alone=is_alone)
-            view.save_requested.connect(self._save_part)
+            view.save_requested.connect(self._save)
             self._lines.addWidget(view, int(fills))
         if self._shown < len(self.parts):
             words = tr("Show {count} more", count=min(MORE_PARTS, len(self.parts) - self._shown))
@@ -400,17 +392,15 @@ class ResultView(QWidget):
         self._copied.setText(tr("Copied"))
 
     def _on_save(self) -> None:
-        if len(self.parts) == 1:
-            self._save_part(self.parts[0])
-        else:
-            self._ask_where("result.json", as_json(self._result).encode("utf-8", "replace"))
+        self._save(self.parts[0] if len(self.parts) == 1 else None)
 
-    def _save_part(self, part: Part) -> None:
-        if part.kind in ("text", "json"):
+    def _save(self, part: Part | None) -> None:
+        """Saves a part; None, or a link: the whole result."""
+        if part is None or part.kind == "link":
+            self._ask_where("result.json", as_json(self._result).encode("utf-8", "replace"))
+        elif part.kind in ("text", "json"):
             text = part.text or as_json(part.value)
             self._ask_where(f"result.{_ending(part)}", text.encode("utf-8", "replace"))
-        elif part.kind == "link":
-            self._ask_where("result.json", as_json(self._result).encode("utf-8", "replace"))
         elif (content := decoded_base64(part.text)) is not None:
             self._ask_where(f"result.{_ending(part)}", content)
 
