@@ -146,6 +146,10 @@ def test_events_of_servers_in_a_row_are_said_in_one_line(
     assert words.spoken(row) == said[0]
 
 
+def test_tooltray_s_own_server_has_the_name_that_users_know() -> None:
+    assert words.row_servers(ActivityRow(entry(9, server="hub"), 1, 1, 0.0)) == "Tooltray's own"
+
+
 @pytest.mark.parametrize(
     ("by", "text"),
     [

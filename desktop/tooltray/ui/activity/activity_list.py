@@ -20,6 +20,7 @@ from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
+from tooltray.ui.origins import server_name
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
@@ -346,7 +347,7 @@ class FilterBar(QScrollArea):
         choices, filter = self.choices, self._filter
         clients = [(client, client_words(client)) for client in choices.clients]
         self._fill(menu, tr("Client"), "clients", clients, filter.clients)
-        self._fill(menu, tr("Server"), "servers", [(each, each) for each in choices.servers], filter.servers)
+        self._fill(menu, tr("Server"), "servers", [(each, server_name(each)) for each in choices.servers], filter.servers)
         self._fill(menu, tr("Project"), "projects", [(each, each) for each in choices.projects], filter.projects)
         self._fill(menu, tr("Kind"), "kinds", [(kind, kind_name(kind)) for kind in KINDS], filter.kinds)
         menu.popup(self.add.mapToGlobal(QPoint(0, self.add.height() + px(2))))

@@ -19,6 +19,7 @@ from tooltray.foundation.snapshots.activity import (
 from tooltray.ui.client_names import PERSON, shown_client
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.origins import server_name
 from tooltray.ui.server_text import one_line, seen
 from tooltray.ui.state_language import Look
 
@@ -119,7 +120,7 @@ def row_subject(row: ActivityRow) -> str:
 
 def row_servers(row: ActivityRow) -> str:
     """Returns the servers of a row."""
-    return one_line(", ".join(row.servers) or row.entry.server, LONGEST)
+    return one_line(", ".join(map(server_name, row.servers or (row.entry.server,))), LONGEST)
 
 
 def row_outcome(row: ActivityRow) -> Look:

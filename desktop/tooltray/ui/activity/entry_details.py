@@ -19,6 +19,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenServer, ServerLog, TryTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
+from tooltray.ui.origins import server_name
 from tooltray.ui.problem_words import whole
 from tooltray.ui.results.result_parts import as_json
 from tooltray.ui.results.result_view import ResultView
@@ -86,7 +87,7 @@ class EntryDetails(DetailsPane):
         if entry.client:
             self._fact(tr("Client"), self._name(said.client_words(entry.client)), "clients", entry.client)
         if entry.server:
-            self._fact(tr("Server"), self._name(entry.server), "servers", entry.server)
+            self._fact(tr("Server"), self._name(server_name(entry.server)), "servers", entry.server)
         if entry.tool:
             self._fact(tr("Tool"), self._name(entry.tool), "tools", entry.tool)
         if entry.client and entry.client != PERSON:
