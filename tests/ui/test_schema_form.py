@@ -11,9 +11,8 @@ from tests.fakes.desk import until
 from tests.ui.seen import control, is_in_sight, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.ui.schema_form.container_controls import AT_ONCE, FIRST_MEMBERS, MOST_ENTRIES
 from tooltray.ui.schema_form.schema_form import FIELDS, JSON, SchemaForm, faults_of
-from tooltray.ui.schema_form.slots import Slot
+from tooltray.ui.schema_form.slots import AT_ONCE, FIRST_MEMBERS, MOST_ENTRIES, Slot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.page_frame import PageScroll

@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.schema_check import FORMAT_EXAMPLES, FieldError, schema_errors
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.schema_form.container_controls import ObjectControl, make_control
 from tooltray.ui.schema_form.leaves import json_fault, read_json
-from tooltray.ui.schema_form.slots import Place
+from tooltray.ui.schema_form.slots import ObjectControl, Place
 from tooltray.ui.schema_form.value_shapes import ABSENT, properties_of, resolved, shape_of
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
@@ -19,7 +18,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.keyboard import go_to
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, fill
 
 Path = tuple[str | int, ...]
 MOST_FAULTS = 50  # nobody reads more
@@ -120,21 +119,18 @@ class SchemaForm(QWidget):
         shape = shape_of(schema, {**resolved(schema, schema), "type": "object"})
         self._has_fields = shape.kind == "object" and bool(properties_of(shape.schema))
         self._view = FIELDS if self._has_fields else JSON
-        place = Place(theme, schema, make_control, is_question=is_question)
+        place = Place(theme, schema, is_question=is_question)
         self._object = ObjectControl(place, shape, tr("Arguments"), is_open=values is None, is_root=True)
         if values is not None:
             self._object.set_value(values)
         self._object.changed.connect(self._on_changed)
-        layout = column(self, spacing=8)
         self.views = FilterTabs(theme, [tr("Form"), tr("JSON")], name=tr("How to fill it in"), have_counts=False)
         self.views.chosen.connect(self.show_view)
-        layout.addWidget(self._object)
         self._code = CodeView(theme, "", tr("Arguments as JSON"), lines=LINES, editable=True, json=True)
         self._code.textChanged.connect(self._on_changed)
-        layout.addWidget(self._code)
         self._fault = Label(theme, "", "caption", "error", wrap=True)
         self._fault.hide()
-        layout.addWidget(self._fault)
+        fill(column(self, spacing=8), self._object, self._code, self._fault)
         self.views.setVisible(self._has_fields)
         if is_question:
             self.views.setParent(self)

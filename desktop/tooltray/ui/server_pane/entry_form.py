@@ -15,7 +15,7 @@ from tooltray.foundation.snapshots.entries import EntryError
 from tooltray.ui import problem_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets
-from tooltray.ui.schema_form.leaves import json_fault, read_json, read_number, text_line
+from tooltray.ui.schema_form.leaves import json_fault, read_json, read_number
 from tooltray.ui.server_pane.entry_fields import (
     ADVANCED,
     APPROVAL,
@@ -39,7 +39,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.keyboard import replace_text, show_text
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.setting_rows import Fold
+from tooltray.ui.widgets.setting_rows import Fold, text_line
 from tooltray.ui.widgets.surface import column, fill, row
 
 FEWEST_LINES, MOST_LINES = 2, 8
@@ -197,7 +197,7 @@ class EntryFieldRow(QWidget):
                 pairs.changed.connect(self._on_edited)
                 return pairs
             case "text" | "number":
-                line = text_line(theme, title, placeholder=say(field.placeholder), font="mono" if field.is_code else "body")
+                line = text_line(theme, title, say(field.placeholder), style="mono" if field.is_code else "body")
                 line.textEdited.connect(self._on_edited)
                 return line
 

@@ -37,14 +37,13 @@ from tooltray.ui.confinement_words import (
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
-from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.server_pane.server_view import AccessSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.setting_rows import heading
+from tooltray.ui.widgets.setting_rows import heading, text_line
 from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, fill, row
 from tooltray.ui.zoom import px
 
@@ -92,7 +91,7 @@ class ChoiceSection(AccessSection):
         self._network_text = Label(theme, "", "caption", "muted", wrap=True)
         self._hosts = NamedList(theme, tr("No hosts added: no network access."), self._on_host_removed)
         self._host_notes, self._host_line = column(), QWidget()
-        self._host = text_line(theme, tr("Host that it may reach"), placeholder="api.example.org", font="mono")
+        self._host = text_line(theme, tr("Host that it may reach"), "api.example.org", style="mono")
         self._host.returnPressed.connect(self._on_host)
         add = Button(theme, tr("Allow"), on_click=self._on_host)
         add.setAccessibleName(tr("Allow this host"))

@@ -12,12 +12,12 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import go_to, replace_text
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
@@ -170,7 +170,7 @@ class PairRow(QWidget):
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _field(self, text: str) -> QLineEdit:
-        field = text_line(self._theme, "", font="mono")
+        field = text_line(self._theme, "", style="mono")
         field.setText(text)
         field.setCursorPosition(0)
         return field

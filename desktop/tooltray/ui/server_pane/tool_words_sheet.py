@@ -14,7 +14,6 @@ from tooltray.ui.kit.destinations import TryTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.table_forms import TABLE_FORMS, form_of, form_options
-from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tool_rows import approval, rows_of, why_so
 from tooltray.ui.widgets.button import Button
@@ -23,6 +22,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.keyboard import add_accept_keys, take_digits
 from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
@@ -52,7 +52,8 @@ class ToolWordsSheet(SheetView):
         self._first: Mapping[str, object] = {}  # what the fields had at first
         self._add_use()
         fill(self.body, Label(theme, tr("AI clients see it as"), "caption", "muted"), CodeLabel(theme, tool.name, "secondary"))
-        self._name = text_line(theme, tr("Name for AI clients"), longest=LONGEST_NAME, placeholder=tool.original_name, font="mono")
+        self._name = text_line(theme, tr("Name for AI clients"), tool.original_name, style="mono")
+        self._name.setMaxLength(LONGEST_NAME)
         self._description = CodeView(theme, tool.description, tr("Description for AI clients"), editable=True)
         self._description.wrap(px(WIDTH), LINES)
         self._description.set_lines(LINES)  # also for a longer text than there is
@@ -233,7 +234,8 @@ class ToolHints(QWidget):
         return _text(_members(icons[0]).get("src")) if isinstance(icons, list) and icons else ""
 
     def _field(self, title: str, longest: int) -> QLineEdit:
-        line = text_line(self._theme, title, longest=longest)
+        line = text_line(self._theme, title)
+        line.setMaxLength(longest)
         fill(self._lines, Label(self._theme, title, "label"), line)
         return line
 
