@@ -265,7 +265,7 @@ def _members_fit(root: Schema, read: Schema, value: Mapping[str, object]) -> boo
 
 
 def _is_of_type(kind: object, value: object) -> bool:
-    """Returns whether a value has a type of JSON, where true is no number; an unknown type has all values."""
+    """Returns whether a value has a type of JSON, where true is not a number; an unknown type has all values."""
     if not isinstance(kind, str) or kind not in TYPES:
         return True
     return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
