@@ -287,3 +287,12 @@ async def test_any_of_a_few_values_are_ticked_and_go_in_their_order(theme: Theme
     for given in ({"must": ["g", 3], "may": []}, {"must": [3, "g"]}, {"must": ["r", "r"]}, {"must": "r"}, {"must": ["other"]}):
         form.set_value(given)  # another order, a value twice and another value are shown as JSON
         assert form.value == given
+
+
+def test_the_choice_of_the_view_is_no_window_of_its_own_before_it_has_a_place(theme: Theme) -> None:
+    for schema in (SCHEMA, {"type": "object"}):
+        assert not SchemaForm(theme, schema).views.isVisible()
+    line = QWidget()
+    form = SchemaForm(theme, SCHEMA)
+    form.views.setParent(line)
+    assert form.views.isVisibleTo(line)

@@ -131,9 +131,9 @@ class SchemaForm(QWidget):
         self._fault = Label(theme, "", "caption", "error", wrap=True)
         self._fault.hide()
         fill(column(self, spacing=8), self._object, self._code, self._fault)
-        self.views.setVisible(self._has_fields)
         if is_question:
             self.views.setParent(self)
+        if is_question or not self._has_fields:  # never shown here: without a parent yet, they would be a window of their own
             self.views.hide()
         self._code.setVisible(not self._has_fields)
         self._object.setVisible(self._has_fields)
