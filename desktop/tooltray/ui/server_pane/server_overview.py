@@ -44,9 +44,9 @@ from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.setting_rows import Fold
+from tooltray.ui.widgets.setting_rows import Fold, add_lines
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import add_gap, clear, column, divider, fill, row
+from tooltray.ui.widgets.surface import add_gap, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 MOST = 5
@@ -62,19 +62,17 @@ class LastCalls(QWidget, View):
         super().__init__()
         self.context, self._theme, self._server = context, context.theme, server
         self._rows: Sequence[ActivityRow] | None = None
-        layout = column(self, spacing=4)
-        head = row(spacing=8)
         go_all = partial(context.go, CallsWhere(ActivityFilter(servers=(server,))))
         self._all = Button(self._theme, tr("All calls"), "link", small=True, on_click=go_all)
         self._all.setAccessibleName(tr("All calls of {name}", name=server))
-        fill(head, (Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1), self._all)
+        head = fill(row(), (Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1), self._all)
         self._note = Label(self._theme, "", "caption", "muted")
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(px(12))
         self._grid.setVerticalSpacing(px(4))
         self._grid.setColumnStretch(2, 1)
-        fill(layout, head, self._note, self._grid)
+        fill(column(self, spacing=4), head, self._note, self._grid)
         self.refresh = self.reading(self._read)
         self._soon = QTimer(self, singleShot=True, interval=EVERY_MS)
         self._soon.timeout.connect(self._refresh_if_visible)
@@ -181,8 +179,8 @@ class ServerOverview(ServerView):
         name, self._access = self._state.server.name, QWidget()
         self._may = Label(self._theme, "", "body", wrap=True)
         change = Button(self._theme, tr("Change…"), "link", small=True)
-        change.setAccessibleName(tr("Change what {name} may do", name=name))
         change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(name, "access")))
+        change.setAccessibleName(tr("Change what {name} may do", name=name))
         fill(row(self._access, spacing=8), (self._may, 1), change)
         return self._access
 
@@ -262,12 +260,11 @@ class ServerOverview(ServerView):
     def _draw_facts(self) -> None:
         clear(self._facts)
         for title, value in self._told:
-            fact = QWidget()
-            line = row(fact, spacing=12)
-            name = ElidedLabel(self._theme, title, "caption", "muted", hugs=True)
+            fact, name = QWidget(), ElidedLabel(self._theme, title, "caption", "muted", hugs=True)
             name.setFixedWidth(px(FACT_COLUMN))
-            line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
+            fill(row(fact, spacing=12), name, (Label(self._theme, value, "caption", wrap=True), 1)).setAlignment(
+                name, Qt.AlignmentFlag.AlignTop
+            )
             self._facts.addWidget(fact)
 
     def _on_button(self) -> None:
@@ -285,41 +282,29 @@ class ProjectCopies(QWidget):
         super().__init__()
         self._theme = theme
         self._copies: Sequence[ProjectCopySnapshot] | None = None
-        layout = column(self, spacing=4)
-        head = row(spacing=8)
         reset = Button(theme, tr("Reset projects"), "link", small=True, on_click=wishes.projects_reset_requested.emit)
         reset.setToolTip(tr("Stops every server that runs for a project; they wait again"))
-        fill(head, (Label(theme, tr("Runs for"), "caption_strong", "muted"), 1), reset)
-        layout.addLayout(head)
         self._lines = column()
-        layout.addLayout(self._lines)
+        fill(column(self, spacing=4), fill(row(), (Label(theme, tr("Runs for"), "caption_strong", "muted"), 1), reset), self._lines)
 
     def set_copies(self, copies: Sequence[ProjectCopySnapshot]) -> None:
         if copies == self._copies:
             return
         self._copies = copies
         clear(self._lines)
-        for index, copy in enumerate(copies):
-            if index:
-                self._lines.addWidget(divider())
-            self._lines.addWidget(self._line(copy))
+        add_lines(self._lines, map(self._line, copies))
         self.setVisible(bool(copies))
 
     def _line(self, copy: ProjectCopySnapshot) -> QWidget:
         widget = QWidget()
         widget.setAccessibleName(f"{copy.name}, {look(copy.state).word}")
-        lines = column(widget, margins=(0, 6, 0, 6), spacing=2)
-        name = row(spacing=8)
-        name.addWidget(Icon(self._theme, "folder", 16, "text.secondary"))
-        name.addWidget(ElidedLabel(self._theme, copy.name, "label", mode=Qt.TextElideMode.ElideMiddle), 1)
-        name.addWidget(StateBadge(self._theme, look(copy.state)))
-        lines.addLayout(name)
-        below = row(margins=(24, 0, 0, 0), spacing=8)
+        name = ElidedLabel(self._theme, copy.name, "label", mode=Qt.TextElideMode.ElideMiddle)
         path = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         path.set_text(copy.path, copy.target)
         clients = many(copy.session_count, "1 AI client", "{count} AI clients") if copy.session_count else tr("No AI client")
-        fill(below, (path, 1), Label(self._theme, clients, "caption", "muted", tabular=True))
-        lines.addLayout(below)
+        head = fill(row(), Icon(self._theme, "folder", 16, "text.secondary"), (name, 1), StateBadge(self._theme, look(copy.state)))
+        below = fill(row(margins=(24, 0, 0, 0)), (path, 1), Label(self._theme, clients, "caption", "muted", tabular=True))
+        lines = fill(column(widget, margins=(0, 6, 0, 6), spacing=2), head, below)
         if copy.problem is not None:
             fault = Label(self._theme, whole(copy.problem), "caption", "error", wrap=True)
             fault.setContentsMargins(px(24), 0, 0, 0)

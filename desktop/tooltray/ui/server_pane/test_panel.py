@@ -169,14 +169,11 @@ class TestPanel(Surface, View):
 
     def _show_steps(self, steps: Sequence[NextStep]) -> None:
         clear(self._steps)
-        for step in steps if self._step is not None else ():
-            self._steps.addWidget(Button(self._theme, say(step.title), small=True, on_click=partial(self._carry_out_step, step)))
+        if self._step is not None:
+            for step in steps:
+                self._steps.addWidget(Button(self._theme, say(step.title), small=True, on_click=partial(self._step, step)))
         self._steps.addStretch(1)
         self._step_area.setVisible(self._steps.count() > 1)
-
-    def _carry_out_step(self, step: NextStep) -> None:
-        if self._step is not None:
-            self._step(step)
 
     def _tick(self) -> None:
         self._headline.setText(tr("Connecting… {seconds} s", seconds=f"{time.monotonic() - self._began_at:.0f}"))
