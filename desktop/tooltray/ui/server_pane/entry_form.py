@@ -45,6 +45,8 @@ from tooltray.ui.widgets.surface import column, fill, row
 FEWEST_LINES, MOST_LINES = 2, 8
 ChooseFolder = Callable[[str, Callable[[str], None]], None]
 """Asks for a folder under a title, and hands it over."""
+MakePairs = Callable[[str], SecretPairs]
+"""Makes the lines of a field with variables or headers, under its title."""
 
 
 class EntryFieldRow(QWidget):
@@ -57,20 +59,19 @@ class EntryFieldRow(QWidget):
 
     changed = Signal()
 
-    def __init__(
-        self, theme: Theme, field: EntryField, *, server: str, looks_secret: LooksSecret, choose_folder: ChooseFolder, place: SecretPlace
-    ) -> None:
+    def __init__(self, theme: Theme, field: EntryField, make_pairs: MakePairs, choose_folder: ChooseFolder) -> None:
         super().__init__()
-        self._theme, self.field, self._choose_folder = theme, field, choose_folder
+        self._theme, self.field = theme, field
         self._was_there = self._is_showing = self.has_fault = False
         self.fault = ""
         title = say(field.title)
         head = fill(row(spacing=8), (Label(theme, title, "label", wrap=True), 1))
         layout = fill(column(self, spacing=4), head)
-        self.control = self._make(title, server, looks_secret, place)
+        self.control = self._make(title, make_pairs)
         (head if field.kind == "switch" else layout).addWidget(self.control)
         if field.path in (("cwd",), ("projects",)):
-            button = Button(theme, tr("Choose…"), "link", "folder", small=True, on_click=self._on_choose)
+            choose = partial(choose_folder, title, self._on_folder)
+            button = Button(theme, tr("Choose…"), "link", "folder", small=True, on_click=choose)
             button.setAccessibleName(tr("Choose {name}", name=title))
             head.addWidget(button)
         if hint := say(field.hint):
@@ -176,7 +177,7 @@ class EntryFieldRow(QWidget):
             show_text(lines, text)
         _fit(lines)
 
-    def _make(self, title: str, server: str, looks_secret: LooksSecret, place: SecretPlace) -> QWidget:
+    def _make(self, title: str, make_pairs: MakePairs) -> QWidget:
         theme, field = self._theme, self.field
         match field.kind:
             case "switch":
@@ -193,7 +194,7 @@ class EntryFieldRow(QWidget):
                 choice.chosen_changed.connect(self._on_edited)
                 return choice
             case "pairs":
-                pairs = SecretPairs(theme, title, server, looks_secret, place)
+                pairs = make_pairs(title)
                 pairs.changed.connect(self._on_edited)
                 return pairs
             case "text" | "number":
@@ -214,9 +215,6 @@ class EntryFieldRow(QWidget):
             self.fault = json_fault(control.toPlainText()) if isinstance(control, CodeView) else tr("This must be a number.")
         self.show_fault("")
         self.changed.emit()
-
-    def _on_choose(self) -> None:
-        self._choose_folder(say(self.field.title), self._on_folder)
 
     def _on_folder(self, folder: str) -> None:
         if isinstance(self.control, QLineEdit):
@@ -256,22 +254,16 @@ class EntryForm(QWidget):
         super().__init__()
         self._theme, self.place = theme, place
         self.entry: Entry = {}
-        self._rows = [
-            EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder, place=place)
-            for each in FIELDS
-        ]
-        self._pairs = [each.pairs for each in self._rows if each.pairs is not None]
+        make_pairs = partial(SecretPairs, theme, server=server, looks_secret=looks_secret, place=place)
+        self.rows = [EntryFieldRow(theme, each, make_pairs, choose_folder) for each in FIELDS]
+        self._pairs = [each.pairs for each in self.rows if each.pairs is not None]
         self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
         self._advanced = Fold(theme, tr("Advanced"), spacing=BETWEEN_GROUPS)
         self._advanced.folded.connect(self._show_faults)
-        fill(column(self, spacing=BETWEEN_FIELDS), *self._rows[: len(BASIC)], self._advanced)
+        fill(column(self, spacing=BETWEEN_FIELDS), *self.rows[: len(BASIC)], self._advanced)
         fill(self._advanced.body, *(self._group(*each) for each in ADVANCED.items()))
-        for each in self._rows:
+        for each in self.rows:
             each.changed.connect(partial(self._on_changed, each))
-
-    @property
-    def rows(self) -> Sequence[EntryFieldRow]:
-        return tuple(self._rows)
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -296,12 +288,12 @@ class EntryForm(QWidget):
     @property
     def is_complete(self) -> bool:
         """Whether all fields have valid values."""
-        return not any(each.fault or each.is_ambiguous for each in self._rows)
+        return not any(each.fault or each.is_ambiguous for each in self.rows)
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry, without `changed`."""
         self.entry = entry
-        for each in self._rows:
+        for each in self.rows:
             each.set_entry(entry)
         self._draw_groups()
 
@@ -312,7 +304,7 @@ class EntryForm(QWidget):
 
     def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Shows errors at their fields."""
-        for each in self._rows:
+        for each in self.rows:
             path = path_in(self.entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
             each.show_fault(problem_words.title(Problem(found.message)) if found is not None else "")
@@ -320,7 +312,7 @@ class EntryForm(QWidget):
 
     def field(self, *path: str) -> EntryFieldRow:
         """Returns the row of a field, by its path in our spelling."""
-        return next(each for each in self._rows if each.field.path == path)
+        return next(each for each in self.rows if each.field.path == path)
 
     def focus_secret(self, name: str) -> bool:
         """Moves the focus to the value of a secret; returns whether the entry names it."""
@@ -336,14 +328,14 @@ class EntryForm(QWidget):
 
     def first_faulty(self) -> QWidget | None:
         """Returns the control of the first field that needs a correction, unfolded; None without one."""
-        faulty = (each for each in self._rows if each.has_fault or each.is_ambiguous)
+        faulty = (each for each in self.rows if each.has_fault or each.is_ambiguous)
         found = next((each for each in faulty if each.control.isEnabled() and not each.isHidden()), None)
         self._show_faults()
         return found.target if found is not None else None
 
     def missing(self, before: Entry) -> PairRow | None:
         """Returns the first secret that was left empty, unless it is empty in the saved entry, too."""
-        for each in self._rows:
+        for each in self.rows:
             held = value_in(before, each.field) if each.pairs is not None else None
             if each.pairs is not None and (found := each.pairs.missing(held if isinstance(held, Mapping) else {})):
                 return found
@@ -356,7 +348,7 @@ class EntryForm(QWidget):
             layout.addWidget(
                 Button(self._theme, tr("Sandbox and approval: Access"), "link", small=True, on_click=self.access_requested.emit)
             )
-        rows = [each for each in self._rows if each.field in fields]
+        rows = [each for each in self.rows if each.field in fields]
         fill(layout, *rows)
         self._groups.append((widget, rows))
         return widget
@@ -365,18 +357,18 @@ class EntryForm(QWidget):
         """Hides groups without a field, and shows how many fields differ from the default."""
         for widget, rows in self._groups:
             widget.setVisible(any(not each.isHidden() for each in rows))
-        count = sum(is_changed(self.entry, each.field) for each in self._rows[len(BASIC) :])
+        count = sum(is_changed(self.entry, each.field) for each in self.rows[len(BASIC) :])
         self._advanced.set_title(tr("Advanced ({count} changed)", count=count) if count else tr("Advanced"))
 
     def _show_faults(self) -> None:
         """Unfolds the fields that need a correction."""
-        if any(each.has_fault for each in self._rows[len(BASIC) :]):
+        if any(each.has_fault for each in self.rows[len(BASIC) :]):
             self._advanced.set_open(True)
 
     def _on_changed(self, line: EntryFieldRow) -> None:
         if not line.fault:
             self.entry = with_value(self.entry, line.field, line.value)
-            for each in self._rows:  # what a field means may have changed with another one
+            for each in self.rows:  # what a field means may have changed with another one
                 if each is not line and not each.fault:  # what cannot be read yet stays
                     each.set_entry(self.entry)
             self._draw_groups()
@@ -432,9 +424,6 @@ class TypedSecrets(QWidget):
         form.show_moved(self._moved.values())
         lines = form.lines
         self._shown = tuple(value for value in self._moved.values() if not any(line.endswith(value) for line in lines))
-        self._draw()
-
-    def _draw(self) -> None:
         self.setVisible(bool(self._shown))
         names = ", ".join(sorted(name.partition("/")[2] for name, value in self._moved.items() if value in self._shown))
         self._note.setText(tr("Goes to {place} when you save: {names}", place=self._form.place(), names=names))
