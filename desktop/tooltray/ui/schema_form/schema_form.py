@@ -118,7 +118,7 @@ class SchemaForm(QWidget):
         self._theme, self._schema, self._is_question = theme, schema, is_question
         shape = shape_of(schema, {**resolved(schema, schema), "type": "object"})
         self._has_fields = shape.kind == "object" and bool(properties_of(shape.schema))
-        self._view = FIELDS if self._has_fields else JSON
+        self.view = FIELDS if self._has_fields else JSON
         place = Place(theme, schema, is_question=is_question)
         self._object = ObjectControl(place, shape, tr("Arguments"), is_open=values is None, is_root=True)
         if values is not None:
@@ -152,16 +152,12 @@ class SchemaForm(QWidget):
     @property
     def value(self) -> dict[str, object] | None:
         """The arguments; None if the text is not an object."""
-        if self._view == FIELDS:
+        if self.view == FIELDS:
             value = self._object.value
         else:
             text = self._code.toPlainText()
             value = {} if not text.strip() else ABSENT if json_fault(text) else read_json(text)
         return dict(value) if isinstance(value, Mapping) else None
-
-    @property
-    def view(self) -> int:
-        return self._view
 
     def set_value(self, value: Mapping[str, object]) -> None:
         """Shows other arguments, in the current view."""
@@ -171,18 +167,18 @@ class SchemaForm(QWidget):
 
     def show_view(self, view: int) -> None:
         """Shows fields or JSON; invalid JSON stays until it can be read."""
-        if view == self._view:
+        if view == self.view:
             return
         value = self.value
         if value is None:
-            self.views.choose(self._view)
+            self.views.choose(self.view)
             self._say(self._json_fault())
             return
         if view == FIELDS:
             self._object.set_value(value)
         else:
             self._write_code(value)
-        self._view = view
+        self.view = view
         self._say("")
         self._object.setVisible(view == FIELDS)
         self._code.setVisible(view == JSON)
@@ -198,7 +194,7 @@ class SchemaForm(QWidget):
             return False
         is_small = len(json.dumps(value)) <= LARGEST_CHECKED
         faults = faults_of(self._schema, value, checks_formats=self._is_question) if is_small else {}
-        if self._view == JSON:
+        if self.view == JSON:
             lines = [f"{'.'.join(str(part) for part in path)}: {words}" if path else words for path, words in faults.items()]
             self._say("\n".join(lines))
             return not faults
@@ -211,7 +207,7 @@ class SchemaForm(QWidget):
 
     def focus(self) -> None:
         """Moves the focus to the first field."""
-        target = self._object.target if self._view == FIELDS and self._object.slots else self._code
+        target = self._object.target if self.view == FIELDS and self._object.slots else self._code
         if target.isVisible():
             target.setFocus(Qt.FocusReason.OtherFocusReason)
 

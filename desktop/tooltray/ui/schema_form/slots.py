@@ -10,28 +10,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.schema_form.leaves import (
-    ChoiceControl,
-    ChoicesControl,
-    Faults,
-    FixedControl,
-    JsonControl,
-    NumberControl,
-    SwitchControl,
-    TextControl,
-    ValueControl,
-)
-from tooltray.ui.schema_form.value_shapes import (
-    ABSENT,
-    Schema,
-    Shape,
-    fits,
-    kind_words,
-    properties_of,
-    required_of,
-    shape_of,
-    variant_title,
-)
+from tooltray.ui.schema_form import leaves, value_shapes
+from tooltray.ui.schema_form.leaves import Faults, JsonControl, ValueControl
+from tooltray.ui.schema_form.value_shapes import ABSENT, Schema, Shape, fits, properties_of, required_of, shape_of, variant_title
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, leave_focus
@@ -123,7 +104,7 @@ class Slot(QWidget):
         theme, line = self._place.theme, row(spacing=6)
         title = ElidedLabel(theme, self._label, "label")
         title.setSizePolicy(Label(theme, "").sizePolicy())
-        fill(line, title, Label(theme, kind_words(self._shape), "caption", "muted"), 1)
+        fill(line, title, Label(theme, value_shapes.kind_words(self._shape), "caption", "muted"), 1)
         if self._is_required:
             line.addWidget(Label(theme, tr("required"), "caption", "secondary"))
         return line
@@ -304,21 +285,21 @@ def make_control(place: Place, shape: Shape, name: str, *, is_required: bool) ->
     theme = place.theme
     match shape.kind:
         case "text":
-            return TextControl(theme, shape, name)
+            return leaves.TextControl(theme, shape, name)
         case "number" | "integer":
-            return NumberControl(theme, shape, name)
+            return leaves.NumberControl(theme, shape, name)
         case "boolean" if is_required or isinstance(shape.default, bool):
-            return SwitchControl(theme, shape, name, is_required=is_required)
+            return leaves.SwitchControl(theme, shape, name, is_required=is_required)
         case "boolean":
-            return ChoiceControl(theme, ((True, tr("Yes")), (False, tr("No"))), name)
+            return leaves.ChoiceControl(theme, ((True, tr("Yes")), (False, tr("No"))), name)
         case "choice":
-            return ChoiceControl(theme, shape.options, name)
+            return leaves.ChoiceControl(theme, shape.options, name)
         case "choices":
-            return ChoicesControl(theme, shape.options, name, is_required=is_required)
+            return leaves.ChoicesControl(theme, shape.options, name, is_required=is_required)
         case "const":
-            return FixedControl(theme, shape.schema["const"], is_required=is_required)
+            return leaves.FixedControl(theme, shape.schema["const"], is_required=is_required)
         case "null":
-            return FixedControl(theme, None, is_required=is_required)
+            return leaves.FixedControl(theme, None, is_required=is_required)
         case "object":
             return ObjectControl(place, shape, name, is_open=is_required and place.depth <= OPEN_TO, can_go=not is_required)
         case "list":

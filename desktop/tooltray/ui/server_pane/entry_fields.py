@@ -153,7 +153,6 @@ ADVANCED: Mapping[Phrase, tuple[EntryField, ...]] = {
 
 FIELDS = BASIC + tuple(field for group in ADVANCED.values() for field in group)
 
-
 Entry = Mapping[str, object]
 MOST_PAIRS = 60  # variables with a line each; more are for the JSON
 

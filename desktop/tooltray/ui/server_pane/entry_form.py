@@ -16,22 +16,8 @@ from tooltray.ui import problem_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets
 from tooltray.ui.schema_form.leaves import json_fault, read_json, read_number
-from tooltray.ui.server_pane.entry_fields import (
-    ADVANCED,
-    APPROVAL,
-    BASIC,
-    FIELDS,
-    Entry,
-    EntryField,
-    choice_of,
-    is_changed,
-    is_odd,
-    is_wanted,
-    options_of,
-    path_in,
-    value_in,
-    with_value,
-)
+from tooltray.ui.server_pane import entry_fields
+from tooltray.ui.server_pane.entry_fields import ADVANCED, APPROVAL, BASIC, FIELDS, Entry, EntryField
 from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow, SecretPairs, SecretPlace
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
@@ -112,10 +98,10 @@ class EntryFieldRow(QWidget):
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry's value, without `changed`."""
-        value = value_in(entry, self.field)
+        value = entry_fields.value_in(entry, self.field)
         self._was_there = value is not None
-        self.setVisible(is_wanted(entry, self.field))
-        is_other = is_odd(entry, self.field)
+        self.setVisible(entry_fields.is_wanted(entry, self.field))
+        is_other = entry_fields.is_odd(entry, self.field)
         self.control.setEnabled(not is_other)
         was_odd, self.fault = bool(self.fault), ""
         self._say(tr("It is written in another way than fits here; change it in the JSON.") if is_other else "", "muted")
@@ -157,8 +143,8 @@ class EntryFieldRow(QWidget):
             case Switch() as switch:
                 switch.set_on(bool(self.field.default if value is None else value))
             case Choice() as choice:
-                choice.set_options(options_of(self.field, value))
-                choice.choose(choice_of(value))
+                choice.set_options(entry_fields.options_of(self.field, value))
+                choice.choose(entry_fields.choice_of(value))
             case SecretPairs() as pairs:
                 pairs.set_pairs(cast(Mapping[str, str], value or {}))
             case CodeView() as lines:
@@ -190,7 +176,7 @@ class EntryFieldRow(QWidget):
                 lines.textChanged.connect(self._on_edited)
                 return lines
             case "choice":
-                choice = Choice(theme, options_of(field, None), name=title)
+                choice = Choice(theme, entry_fields.options_of(field, None), name=title)
                 choice.chosen_changed.connect(self._on_edited)
                 return choice
             case "pairs":
@@ -254,6 +240,7 @@ class EntryForm(QWidget):
         super().__init__()
         self._theme, self.place = theme, place
         self.entry: Entry = {}
+        self.stored: Collection[str] = ()  # names of secrets, as far as they are known
         make_pairs = partial(SecretPairs, theme, server=server, looks_secret=looks_secret, place=place)
         self.rows = [EntryFieldRow(theme, each, make_pairs, choose_folder) for each in FIELDS]
         self._pairs = [each.pairs for each in self.rows if each.pairs is not None]
@@ -299,13 +286,14 @@ class EntryForm(QWidget):
 
     def set_stored(self, names: Collection[str] | None) -> None:
         """Passes on the names of stored secrets; None: they are not known."""
+        self.stored = names or ()
         for pairs in self._pairs:
             pairs.set_stored(names)
 
     def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Shows errors at their fields."""
         for each in self.rows:
-            path = path_in(self.entry, each.field)
+            path = entry_fields.path_in(self.entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
             each.show_fault(problem_words.title(Problem(found.message)) if found is not None else "")
         self._show_faults()
@@ -336,7 +324,7 @@ class EntryForm(QWidget):
     def missing(self, before: Entry) -> PairRow | None:
         """Returns the first secret that was left empty, unless it is empty in the saved entry, too."""
         for each in self.rows:
-            held = value_in(before, each.field) if each.pairs is not None else None
+            held = entry_fields.value_in(before, each.field) if each.pairs is not None else None
             if each.pairs is not None and (found := each.pairs.missing(held if isinstance(held, Mapping) else {})):
                 return found
         return None
@@ -357,7 +345,7 @@ class EntryForm(QWidget):
         """Hides groups without a field, and shows how many fields differ from the default."""
         for widget, rows in self._groups:
             widget.setVisible(any(not each.isHidden() for each in rows))
-        count = sum(is_changed(self.entry, each.field) for each in self.rows[len(BASIC) :])
+        count = sum(entry_fields.is_changed(self.entry, each.field) for each in self.rows[len(BASIC) :])
         self._advanced.set_title(tr("Advanced ({count} changed)", count=count) if count else tr("Advanced"))
 
     def _show_faults(self) -> None:
@@ -367,7 +355,7 @@ class EntryForm(QWidget):
 
     def _on_changed(self, line: EntryFieldRow) -> None:
         if not line.fault:
-            self.entry = with_value(self.entry, line.field, line.value)
+            self.entry = entry_fields.with_value(self.entry, line.field, line.value)
             for each in self.rows:  # what a field means may have changed with another one
                 if each is not line and not each.fault:  # what cannot be read yet stays
                     each.set_entry(self.entry)
@@ -392,7 +380,6 @@ class TypedSecrets(QWidget):
         self._moved: Mapping[str, str] = {}
         self._shown: tuple[str, ...] = ()  # values without a line of their own
         self._plain: set[str] = set()
-        self._stored: Collection[str] = ()
         line = row(self, spacing=8)
         self._note = Label(theme, "", "caption", "muted", wrap=True)
         self._choice = Button(theme, tr("Save in plain text"), "link", small=True, on_click=self._on_choice)
@@ -403,10 +390,6 @@ class TypedSecrets(QWidget):
     def secrets(self) -> dict[str, str]:
         """The secrets to store when the entry is saved, by their names."""
         return {**self._moved, **self._form.secrets}
-
-    def set_stored(self, names: Collection[str] | None) -> None:
-        """Passes on the names of stored secrets; None: they are not known."""
-        self._stored = names or ()
 
     def drop_choices(self) -> None:
         """Drops the user's choices to save values in plain text."""
@@ -419,7 +402,7 @@ class TypedSecrets(QWidget):
             base: the entry as it is saved now.
         """
         form = self._form
-        taken = {*self._stored, *form.secrets}
+        taken = {*form.stored, *form.secrets}
         self.entry, self._moved = self._move(self._server, form.entry, base, plain=form.plain | self._plain, taken=taken)
         form.show_moved(self._moved.values())
         lines = form.lines

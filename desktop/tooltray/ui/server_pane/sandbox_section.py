@@ -163,7 +163,7 @@ class ChoiceSection(AccessSection):
         self._draw_notes(None)
 
 
-class NamedList(QWidget):
+class NamedList(Surface):
     """A list of folders or hosts, each with a button that removes it.
 
     Args:
@@ -172,12 +172,10 @@ class NamedList(QWidget):
     """
 
     def __init__(self, theme: Theme, empty: str, remove: Callable[[str, str], None]) -> None:
-        super().__init__()
-        self._theme, self._empty, self._remove = theme, empty, remove
+        super().__init__(theme)
+        self._empty, self._remove = empty, remove
         self._shown: Sequence[tuple[str, str, str]] | None = None
-        box = Surface(theme)
-        self._lines = column(box, margins=(12, 2, 6, 2))
-        column(self).addWidget(box)
+        self._lines = column(self, margins=(12, 2, 6, 2))
 
     def set_names(self, names: Sequence[tuple[str, str, str]]) -> None:
         """Shows other names, each with its kind and the text beside it."""

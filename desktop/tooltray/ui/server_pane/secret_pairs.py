@@ -22,7 +22,7 @@ from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)
-SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
+SCHEME = re.compile(r"^(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
 NAME_SHARE, VALUE_SHARE = 2, 3
 NAME_CHROME = 28  # px of padding, border and cursor
 
@@ -382,5 +382,4 @@ def _is_typing(event: QKeyEvent) -> bool:
 
 def _held(text: str) -> str:
     """Returns a value without the scheme of an Authorization header."""
-    scheme = SCHEME.match(text)
-    return text[scheme.end() :] if scheme else text
+    return SCHEME.sub("", text)

@@ -211,12 +211,7 @@ class ApprovalSection(AccessSection):
 
     def _columns(self) -> list[Column]:
         return [
-            Column(
-                tr("Tool"),
-                lambda each: (each.tool.tool, *applies_now(each)),
-                Kind.TWO_LINES,
-                tip=lambda each: f"{each.tool.tool}: {why(each)}",
-            ),
+            Column(tr("Tool"), lambda of: (of.tool.tool, *applies_now(of)), Kind.TWO_LINES, 0, lambda of: f"{of.tool.tool}: {why(of)}"),
             Column(tr("Why"), why, Kind.QUIET, 240, why),
             Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 72),
         ]
@@ -300,9 +295,7 @@ class SecretsSection(AccessSection):
         fill(self.body, heading(self._theme, tr("Secrets"), text), self.notes)
         self._box = Surface(self._theme)
         columns = [
-            Column(
-                tr("Name"), lambda each: (each.name.removeprefix(f"{name}/"), *_state(each)), Kind.TWO_LINES, tip=lambda each: each.name
-            ),
+            Column(tr("Name"), lambda each: (each.name.removeprefix(f"{name}/"), *_state(each)), Kind.TWO_LINES, 0, lambda each: each.name),
             Column("", lambda each: tr("Enter…") if is_missing(each) else tr("Change…"), Kind.BUTTON, 72),
         ]
         of = tr("Secrets of {name}", name=name)

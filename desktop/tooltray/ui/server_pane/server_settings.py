@@ -202,7 +202,6 @@ class ServerSettings(ServerView, View):
         with suppress(TooltrayError):
             names = await self.hub.secrets.get_secret_names()
         self.form.set_stored(names)
-        self._typed.set_stored(names)
 
     def _show_entry(self, entry: Entry, revision: str) -> None:
         if self.is_edited and revision == self._revision:

@@ -165,7 +165,7 @@ class ServerTools(ServerView, View):
         area, content = PageScroll(tr("Tools of {name}", name=name), margin=MARGIN), QWidget()
         self._count = Label(context.theme, "", "caption_strong", "muted")
         self.tools = ToolTable(context.theme, name)
-        self.tools.tool_switched.connect(self._on_switched)
+        self.tools.tool_switched.connect(lambda tool, on: context.wishes.tool_switch_requested.emit(name, tool, on))
         self.tools.tool_chosen.connect(context.wishes.tool_requested)
         fill(column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6), self._count, self.tools, 1)
         area.setWidget(content)
@@ -176,7 +176,7 @@ class ServerTools(ServerView, View):
         for place, each in enumerate(self.lists, 1):
             self._stack.addWidget(each)
             each.listed.connect(partial(self._on_listed, place))
-        self._draw_kinds()
+        self._on_listed(0, 0)
         self._ask_approvals = self.reading(self._read_approvals)
         context.hub.on_any((GrantsChanged, ConfigChanged), self._look, self)
         context.wishes.tools_requested.emit(name)
@@ -202,18 +202,12 @@ class ServerTools(ServerView, View):
             self.tools.set_tools(state.tools)
 
     def _on_listed(self, place: int, count: int) -> None:
+        """Shows how many the server has of a kind, the kinds of which it has some, and the open one."""
         self._counts[place] = count
-        self._draw_kinds()
-
-    def _draw_kinds(self) -> None:
-        """Shows the kinds of which the server has some, and the open one."""
         shown = {0, self._kinds.current, *(place for place, count in enumerate(self._counts) if count)}
         self._kinds.set_counts(self._counts)
         self._kinds.show_only(shown)
         self._head.setVisible(len(shown) > 1)
-
-    def _on_switched(self, tool: str, on: bool) -> None:
-        self.context.wishes.tool_switch_requested.emit(self._name, tool, on)
 
 
 def cost_words(server: ServerSnapshot, cost: ServerCost | None) -> str:
