@@ -296,3 +296,12 @@ def test_the_choice_of_the_view_is_no_window_of_its_own_before_it_has_a_place(th
     form = SchemaForm(theme, SCHEMA)
     form.views.setParent(line)
     assert form.views.isVisibleTo(line)
+
+
+async def test_a_field_keeps_its_description_when_the_object_around_it_has_one(theme: Theme) -> None:
+    path = {"type": "string", "description": "A path."}
+    where = {"type": "object", "description": "A place.", "properties": {"path": path}, "required": ["path"]}
+    form = await made(theme, {"type": "object", "properties": {"where": where}, "required": ["where"]})
+    field = next(each for each in form.findChildren(QPlainTextEdit) if each.accessibleName() == "path")
+    assert field.accessibleDescription() == "required. A path."
+    assert [each for each in form.findChildren(QWidget) if each.accessibleDescription() == "required. A place."]

@@ -112,7 +112,8 @@ class Slot(QWidget):
     def _made(self) -> ValueControl:
         control = make_control(self._place, self._shape, self._label, is_required=self._is_required)
         words = [tr("required") if self._is_required else "", self._shape.description]
-        control.target.setAccessibleDescription(". ".join(filter(None, words)))
+        described = control if control.slots else control.target  # the first member of an object has a description of its own
+        described.setAccessibleDescription(". ".join(filter(None, words)))
         control.changed.connect(self._on_changed)
         return control
 
