@@ -11,9 +11,8 @@ from tests.fakes.desk import until
 from tests.ui.seen import control, is_in_sight, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.ui.schema_form.container_controls import AT_ONCE, FIRST_MEMBERS, MOST_ENTRIES
 from tooltray.ui.schema_form.schema_form import FIELDS, JSON, SchemaForm, faults_of
-from tooltray.ui.schema_form.slots import Slot
+from tooltray.ui.schema_form.slots import AT_ONCE, FIRST_MEMBERS, MOST_ENTRIES, Slot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.page_frame import PageScroll
@@ -288,3 +287,21 @@ async def test_any_of_a_few_values_are_ticked_and_go_in_their_order(theme: Theme
     for given in ({"must": ["g", 3], "may": []}, {"must": [3, "g"]}, {"must": ["r", "r"]}, {"must": "r"}, {"must": ["other"]}):
         form.set_value(given)  # another order, a value twice and another value are shown as JSON
         assert form.value == given
+
+
+def test_the_choice_of_the_view_is_no_window_of_its_own_before_it_has_a_place(theme: Theme) -> None:
+    for schema in (SCHEMA, {"type": "object"}):
+        assert not SchemaForm(theme, schema).views.isVisible()
+    line = QWidget()
+    form = SchemaForm(theme, SCHEMA)
+    form.views.setParent(line)
+    assert form.views.isVisibleTo(line)
+
+
+async def test_a_field_keeps_its_description_when_the_object_around_it_has_one(theme: Theme) -> None:
+    path = {"type": "string", "description": "A path."}
+    where = {"type": "object", "description": "A place.", "properties": {"path": path}, "required": ["path"]}
+    form = await made(theme, {"type": "object", "properties": {"where": where}, "required": ["where"]})
+    field = next(each for each in form.findChildren(QPlainTextEdit) if each.accessibleName() == "path")
+    assert field.accessibleDescription() == "required. A path."
+    assert [each for each in form.findChildren(QWidget) if each.accessibleDescription() == "required. A place."]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from tooltray.foundation.schema_check import FORMAT_EXAMPLES
 from tooltray.ui.i18n import tr
@@ -17,13 +17,14 @@ from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.code_view import CHROME, CodeView
 from tooltray.ui.widgets.keyboard import show_text
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.setting_rows import text_line
+from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 MOST_LINES = 8  # of a text in sight; more scroll
 JSON_LINES = 3
 EMPTY_JSON = "{ }"  # stands where nothing is typed yet; the same in every language
-LONGEST_LINE_FIELD = 32_767  # characters; what a line of Qt's holds
+LONGEST_TEXT, LONGEST_NUMBER = 32_767, 64  # characters
 LARGEST_NUMBER = 2**63  # one with more digits is written as JSON, and so is what is no number at all
 
 
@@ -35,6 +36,7 @@ class ValueControl(QWidget):
     """The base of the controls for values. `changed`: the user edited it."""
 
     changed = Signal()
+    _target: QWidget
 
     @property
     def value(self) -> object:
@@ -49,7 +51,7 @@ class ValueControl(QWidget):
     @property
     def target(self) -> QWidget:
         """The widget for the keyboard."""
-        raise NotImplementedError
+        return self._target
 
     @property
     def slots(self) -> Sequence[QWidget]:
@@ -99,7 +101,7 @@ class TextControl(ValueControl):
     def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
         super().__init__()
         self._is_empty_given = False
-        self._text = GrowingText(theme, name)
+        self._text = self._target = GrowingText(theme, name)
         self._text.setPlaceholderText(FORMAT_EXAMPLES.get(str(shape.schema.get("format")), ""))
         self._text.textChanged.connect(self._on_changed)
         column(self).addWidget(self._text)
@@ -109,12 +111,8 @@ class TextControl(ValueControl):
         text = self._text.toPlainText()
         return text if text or self._is_empty_given else ABSENT
 
-    @property
-    def target(self) -> QWidget:
-        return self._text
-
     def can_show(self, value: object) -> bool:
-        return isinstance(value, str) and len(value) <= LONGEST_LINE_FIELD and not set(value) & {"\r", "\0", "\u2028", "\u2029", "\xa0"}
+        return isinstance(value, str) and len(value) <= LONGEST_TEXT and not set(value) & {"\r", "\0", "\u2028", "\u2029", "\xa0"}
 
     def set_value(self, value: object) -> None:
         show_text(self._text, value if isinstance(value, str) else "")
@@ -131,9 +129,10 @@ class NumberControl(ValueControl):
     def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
         super().__init__()
         self._is_whole = shape.kind == "integer"
-        self._line = text_line(theme, name, longest=64, placeholder=bounds(shape))
+        self._line = self._target = text_line(theme, name, bounds(shape))
+        self._line.setMaxLength(LONGEST_NUMBER)
         self._line.setFont(theme.font(tabular=True))
-        self._line.textChanged.connect(self._on_changed)
+        self._line.textChanged.connect(self.changed)
         column(self).addWidget(self._line)
 
     @property
@@ -150,10 +149,6 @@ class NumberControl(ValueControl):
             return tr("This must be a number.")
         return tr("A whole number is needed") if self._is_whole and int(number) != number else ""
 
-    @property
-    def target(self) -> QWidget:
-        return self._line
-
     def can_show(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LARGEST_NUMBER:
             return False
@@ -161,9 +156,6 @@ class NumberControl(ValueControl):
 
     def set_value(self, value: object) -> None:
         show_text(self._line, "" if value is ABSENT else json.dumps(value))
-
-    def _on_changed(self) -> None:
-        self.changed.emit()
 
 
 def bounds(shape: Shape) -> str:
@@ -183,21 +175,14 @@ class SwitchControl(ValueControl):
         super().__init__()
         self._is_required = self._is_given = is_required
         self._default = shape.default is True
-        line = row(self)
-        self._switch = Switch(theme, name)
+        self._switch = self._target = Switch(theme, name)
         self._word = Label(theme, tr("No"), "body", "secondary")
         self._switch.toggled.connect(self._on_changed)
-        line.addWidget(self._switch)
-        line.addWidget(self._word)
-        line.addStretch(1)
+        fill(row(self), self._switch, self._word, 1)
 
     @property
     def value(self) -> object:
         return self._switch.isChecked() if self._is_given else ABSENT
-
-    @property
-    def target(self) -> QWidget:
-        return self._switch
 
     def can_show(self, value: object) -> bool:
         return isinstance(value, bool)
@@ -219,8 +204,8 @@ class ChoiceControl(ValueControl):
         super().__init__()
         self._options = options
         titles = [("", tr("Nothing chosen")), *((str(place), title) for place, (_, title) in enumerate(options))]
-        self._choice = Choice(theme, titles, name=name)
-        self._choice.chosen_changed.connect(self._on_chosen)
+        self._choice = self._target = Choice(theme, titles, name=name)
+        self._choice.chosen_changed.connect(self.changed)
         column(self).addWidget(self._choice)
 
     @property
@@ -228,19 +213,12 @@ class ChoiceControl(ValueControl):
         chosen = self._choice.chosen
         return self._options[int(chosen)][0] if chosen else ABSENT
 
-    @property
-    def target(self) -> QWidget:
-        return self._choice
-
     def can_show(self, value: object) -> bool:
         return any(same(option, value) for option, _ in self._options)
 
     def set_value(self, value: object) -> None:
         places = [str(place) for place, (option, _) in enumerate(self._options) if value is not ABSENT and same(option, value)]
         self._choice.choose(places[0] if places else "")
-
-    def _on_chosen(self, _value: str) -> None:
-        self.changed.emit()
 
 
 class ChoicesControl(ValueControl):
@@ -251,16 +229,13 @@ class ChoicesControl(ValueControl):
         self._options, self._is_required, self._is_empty_given = options, is_required, is_required
         self._list = OptionList(theme, [(str(place), title) for place, (_, title) in enumerate(options)], name=name, takes_many=True)
         self._list.changed.connect(self._on_changed)
+        self._target = self._list.first
         column(self).addWidget(self._list)
 
     @property
     def value(self) -> object:
         chosen = [self._options[int(place)][0] for place in self._list.chosen]
         return chosen if chosen or self._is_empty_given else ABSENT
-
-    @property
-    def target(self) -> QWidget:
-        return self._list.first
 
     def can_show(self, value: object) -> bool:
         if not isinstance(value, list | tuple):
@@ -287,16 +262,12 @@ class FixedControl(ValueControl):
     def __init__(self, theme: Theme, value: object, *, is_required: bool) -> None:
         super().__init__()
         self._value, self._is_required, self._is_given = value, is_required, True
-        self._label = CodeLabel(theme, json.dumps(value, ensure_ascii=False), "secondary")
-        column(self).addWidget(self._label)
+        self._target = CodeLabel(theme, json.dumps(value, ensure_ascii=False), "secondary")
+        column(self).addWidget(self._target)
 
     @property
     def value(self) -> object:
         return self._value if self._is_given else ABSENT
-
-    @property
-    def target(self) -> QWidget:
-        return self._label
 
     def can_show(self, value: object) -> bool:
         return same(value, self._value)
@@ -310,7 +281,7 @@ class JsonControl(ValueControl):
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
-        self._code = CodeView(theme, "", name, editable=True, json=True)
+        self._code = self._target = CodeView(theme, "", name, editable=True, json=True)
         self._code.setFixedHeight(int(JSON_LINES * QFontMetricsF(self._code.font()).lineSpacing()) + px(CHROME))
         self._code.setPlaceholderText(EMPTY_JSON)
         self._code.textChanged.connect(self.changed)
@@ -319,35 +290,17 @@ class JsonControl(ValueControl):
     @property
     def value(self) -> object:
         text = self._code.toPlainText()
-        if not text.strip() or self.fault:
-            return ABSENT
-        return read_json(text)
+        return ABSENT if not text.strip() or self.fault else read_json(text)
 
     @property
     def fault(self) -> str:
         return json_fault(self._code.toPlainText())
 
-    @property
-    def target(self) -> QWidget:
-        return self._code
-
     def can_show(self, value: object) -> bool:
         return True
 
     def set_value(self, value: object) -> None:
-        text = "" if value is ABSENT else json.dumps(value, ensure_ascii=False, indent=2)
-        show_text(self._code, text)
-
-
-def text_line(theme: Theme, name: str, *, longest: int = LONGEST_LINE_FIELD, placeholder: str = "", font: str = "body") -> QLineEdit:
-    """Returns a line to type into."""
-    line = QLineEdit()
-    line.setFont(theme.font(font))
-    line.setFixedHeight(theme.size("control"))
-    line.setAccessibleName(name)
-    line.setMaxLength(longest)
-    line.setPlaceholderText(placeholder)
-    return line
+        show_text(self._code, "" if value is ABSENT else json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def read_number(text: str) -> int | float:

@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.schema_check import FORMAT_EXAMPLES, FieldError, schema_errors
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.schema_form.container_controls import ObjectControl, make_control
 from tooltray.ui.schema_form.leaves import json_fault, read_json
-from tooltray.ui.schema_form.slots import Place
+from tooltray.ui.schema_form.slots import ObjectControl, Place
 from tooltray.ui.schema_form.value_shapes import ABSENT, properties_of, resolved, shape_of
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
@@ -19,7 +18,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.keyboard import go_to
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, fill
 
 Path = tuple[str | int, ...]
 MOST_FAULTS = 50  # nobody reads more
@@ -119,25 +118,22 @@ class SchemaForm(QWidget):
         self._theme, self._schema, self._is_question = theme, schema, is_question
         shape = shape_of(schema, {**resolved(schema, schema), "type": "object"})
         self._has_fields = shape.kind == "object" and bool(properties_of(shape.schema))
-        self._view = FIELDS if self._has_fields else JSON
-        place = Place(theme, schema, make_control, is_question=is_question)
+        self.view = FIELDS if self._has_fields else JSON
+        place = Place(theme, schema, is_question=is_question)
         self._object = ObjectControl(place, shape, tr("Arguments"), is_open=values is None, is_root=True)
         if values is not None:
             self._object.set_value(values)
         self._object.changed.connect(self._on_changed)
-        layout = column(self, spacing=8)
         self.views = FilterTabs(theme, [tr("Form"), tr("JSON")], name=tr("How to fill it in"), have_counts=False)
         self.views.chosen.connect(self.show_view)
-        layout.addWidget(self._object)
         self._code = CodeView(theme, "", tr("Arguments as JSON"), lines=LINES, editable=True, json=True)
         self._code.textChanged.connect(self._on_changed)
-        layout.addWidget(self._code)
         self._fault = Label(theme, "", "caption", "error", wrap=True)
         self._fault.hide()
-        layout.addWidget(self._fault)
-        self.views.setVisible(self._has_fields)
+        fill(column(self, spacing=8), self._object, self._code, self._fault)
         if is_question:
             self.views.setParent(self)
+        if is_question or not self._has_fields:  # never shown here: without a parent yet, they would be a window of their own
             self.views.hide()
         self._code.setVisible(not self._has_fields)
         self._object.setVisible(self._has_fields)
@@ -156,16 +152,12 @@ class SchemaForm(QWidget):
     @property
     def value(self) -> dict[str, object] | None:
         """The arguments; None if the text is not an object."""
-        if self._view == FIELDS:
+        if self.view == FIELDS:
             value = self._object.value
         else:
             text = self._code.toPlainText()
             value = {} if not text.strip() else ABSENT if json_fault(text) else read_json(text)
         return dict(value) if isinstance(value, Mapping) else None
-
-    @property
-    def view(self) -> int:
-        return self._view
 
     def set_value(self, value: Mapping[str, object]) -> None:
         """Shows other arguments, in the current view."""
@@ -175,18 +167,18 @@ class SchemaForm(QWidget):
 
     def show_view(self, view: int) -> None:
         """Shows fields or JSON; invalid JSON stays until it can be read."""
-        if view == self._view:
+        if view == self.view:
             return
         value = self.value
         if value is None:
-            self.views.choose(self._view)
+            self.views.choose(self.view)
             self._say(self._json_fault())
             return
         if view == FIELDS:
             self._object.set_value(value)
         else:
             self._write_code(value)
-        self._view = view
+        self.view = view
         self._say("")
         self._object.setVisible(view == FIELDS)
         self._code.setVisible(view == JSON)
@@ -202,7 +194,7 @@ class SchemaForm(QWidget):
             return False
         is_small = len(json.dumps(value)) <= LARGEST_CHECKED
         faults = faults_of(self._schema, value, checks_formats=self._is_question) if is_small else {}
-        if self._view == JSON:
+        if self.view == JSON:
             lines = [f"{'.'.join(str(part) for part in path)}: {words}" if path else words for path, words in faults.items()]
             self._say("\n".join(lines))
             return not faults
@@ -215,7 +207,7 @@ class SchemaForm(QWidget):
 
     def focus(self) -> None:
         """Moves the focus to the first field."""
-        target = self._object.target if self._view == FIELDS and self._object.slots else self._code
+        target = self._object.target if self.view == FIELDS and self._object.slots else self._code
         if target.isVisible():
             target.setFocus(Qt.FocusReason.OtherFocusReason)
 

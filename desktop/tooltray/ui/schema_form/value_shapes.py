@@ -4,11 +4,13 @@ Nothing here follows a schema further than the requested value, so that one that
 resolved only within the schema."""
 
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Final
 from urllib.parse import unquote
 
 import msgspec
 
+from tooltray.ui.i18n import tr
 from tooltray.ui.server_text import one_line
 
 Schema = Mapping[str, object]
@@ -17,7 +19,15 @@ MOST_MERGED = 16  # parts of an `allOf`
 MOST_OPTIONS = 200  # of a choice; a longer menu is no help, and such a value is written as JSON
 MOST_VARIANTS = 24
 LONGEST_TITLE, LONGEST_DESCRIPTION = 80, 600  # characters of a server's words at a field
-TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
+TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "number": (int, float),
+    "integer": int,
+    "boolean": bool,
+    "object": Mapping,
+    "array": (list, tuple),
+    "null": NoneType,
+}
 KIND_OF_TYPE = {"string": "text", "array": "list"}
 
 
@@ -158,7 +168,7 @@ def _variants(read: Schema) -> tuple[Schema, ...]:
     """Returns the kinds that one value can have; branches that only name required members do not count."""
     types = read.get("type")
     if isinstance(types, list) and len(types) > 1:
-        return tuple({**read, "type": each} for each in types if each in TYPES)
+        return tuple({**read, "type": each} for each in types if isinstance(each, str) and each in TYPES)
     branches = [each for each in _list(read, "oneOf") or _list(read, "anyOf") if isinstance(each, Mapping)]
     if not 0 < len(branches) <= MOST_VARIANTS or not any(
         each.keys() & {"type", "properties", "$ref", "enum", "const"} for each in branches
@@ -194,6 +204,21 @@ def properties_of(read: Schema) -> Mapping[str, object]:
 def required_of(read: Schema) -> frozenset[str]:
     """Returns the names of an object's required members."""
     return frozenset(name for name in _list(read, "required") if isinstance(name, str))
+
+
+def kind_words(shape: Shape) -> str:
+    """Returns the kind of value, in a word or two."""
+    words = {
+        "text": tr("text"),
+        "number": tr("number"),
+        "integer": tr("whole number"),
+        "boolean": tr("yes or no"),
+        "list": tr("list"),
+        "object": tr("object"),
+        "json": tr("JSON"),
+    }.get(shape.kind, "")
+    format = shape.schema.get("format")
+    return f"{words} · {one_line(format, 24)}" if shape.kind == "text" and isinstance(format, str) else words
 
 
 def variant_title(root: Schema, variant: Schema, number: int) -> str:
@@ -240,22 +265,10 @@ def _members_fit(root: Schema, read: Schema, value: Mapping[str, object]) -> boo
 
 
 def _is_of_type(kind: object, value: object) -> bool:
-    match kind:
-        case "string":
-            return isinstance(value, str)
-        case "boolean":
-            return isinstance(value, bool)
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "object":
-            return isinstance(value, Mapping)
-        case "array":
-            return isinstance(value, list | tuple)
-        case "null":
-            return value is None
-    return True
+    """Returns whether a value has a type of JSON, where true is not a number; an unknown type has all values."""
+    if not isinstance(kind, str) or kind not in TYPES:
+        return True
+    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
 def same(first: object, second: object) -> bool:

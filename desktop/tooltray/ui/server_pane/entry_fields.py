@@ -1,7 +1,6 @@
 """The fields of a server's entry: the place of each in the entry, how the user changes it, and how it is read and written; values without a
 field stay unchanged. A test compares the table with the settings' model. Pure."""
 
-import copy
 import json
 from collections.abc import Mapping, Sequence
 from typing import Literal, cast
@@ -80,13 +79,14 @@ COLORS: Choices = (
 
 PER_LINE = Phrase("One argument per line, without quotes.")
 IN_FOLDERS = Phrase("Only clients working in these folders see this server. One per line.")
+PROJECT_ARGS = Phrase("Arguments for a project, one on each line")
 OF_PROJECT = Phrase("{path} and {name} stand for the project's folder and name.", path="{project_path}", name="{project_name}")
 PAGED = Phrase("At least 500. The rest is kept for a day, and read page by page with read_result.")
+OVERRIDES = Phrase("As JSON; a click on a tool in the tab Tools has a form for it.")
 RULES = Phrase("One rule or tool on each line: read, write, all, names:PATTERN, or the name of a tool.")
 SECRET = Phrase("A placeholder: {placeholder}", placeholder="${secret:NAME}")
 
-HOME, ALL, ANY = Phrase("Your home folder"), Phrase("All projects"), Phrase("Any number")
-
+HOME, ALL, ANY, FREE_PORT = Phrase("Your home folder"), Phrase("All projects"), Phrase("Any number"), Phrase("Any that is free")
 APPROVAL = Phrase("Approval")
 
 BASIC = (
@@ -120,14 +120,7 @@ ADVANCED: Mapping[Phrase, tuple[EntryField, ...]] = {
         EntryField("maxCalls", "number", Phrase("Parallel calls"), Phrase("More calls wait; AI clients take turns."), ANY),
         EntryField("callsPerMinute", "number", Phrase("Calls per minute"), placeholder=ANY),
         EntryField("deferredStartup", "switch", Phrase("One instance per project"), default=False),
-        EntryField(
-            "startupArgsTemplate",
-            "lines",
-            Phrase("Arguments for a project, one on each line"),
-            OF_PROJECT,
-            Phrase("The arguments above"),
-            "deferred",
-        ),
+        EntryField("startupArgsTemplate", "lines", PROJECT_ARGS, OF_PROJECT, Phrase("The arguments above"), "deferred"),
     ),
     APPROVAL: (
         EntryField("autoApprove", "lines", Phrase("Runs without asking"), RULES, Phrase("read"), default=["read"]),
@@ -143,34 +136,22 @@ ADVANCED: Mapping[Phrase, tuple[EntryField, ...]] = {
         EntryField("disabledSkills", "lines", Phrase("Skills that are switched off")),
         EntryField("resultLimit", "number", Phrase("Longest result, in tokens"), PAGED, Phrase("All of it")),
         EntryField("csvTables", "choice", Phrase("Tables in results"), choices=TABLES),
-        EntryField(
-            "toolOverrides", "json", Phrase("Tool overrides"), Phrase("As JSON; a click on a tool in the tab Tools has a form for it.")
-        ),
+        EntryField("toolOverrides", "json", Phrase("Tool overrides"), OVERRIDES),
     ),
     Phrase("Signing in"): (
         EntryField("oauth.enabled", "switch", Phrase("Sign in where it is asked for"), needs="remote", default=True),
         EntryField("oauth.sendResource", "switch", Phrase("Name the server to the sign-in"), needs="remote", default=True),
-        EntryField(
-            "oauth.clientId", "text", Phrase("Client ID"), placeholder=Phrase("Registers automatically"), needs="remote", is_code=True
-        ),
+        EntryField("oauth.clientId", "text", Phrase("Client ID"), NONE, Phrase("Registers automatically"), "remote", is_code=True),
         EntryField("oauth.clientSecret", "text", Phrase("Client secret"), SECRET, needs="remote", is_code=True),
         EntryField("oauth.scopes", "lines", Phrase("Scopes"), placeholder=Phrase("Default (from the server)"), needs="remote"),
         EntryField("oauth.grant", "choice", Phrase("Who signs in"), needs="remote", choices=GRANTS, default="authorization_code"),
         EntryField("oauth.issuer", "text", Phrase("Authorization server"), placeholder=OF_SERVER, needs="remote", is_code=True),
-        EntryField(
-            "oauth.redirectPort",
-            "number",
-            Phrase("Port that the browser comes back to"),
-            placeholder=Phrase("Any that is free"),
-            needs="remote",
-            default=0,
-        ),
+        EntryField("oauth.redirectPort", "number", Phrase("Port that the browser comes back to"), NONE, FREE_PORT, "remote", default=0),
     ),
 }
 """The other ones, in groups by their titles. `options.lazyLoad`, which another program writes, is the field `lazyLoad`."""
 
 FIELDS = BASIC + tuple(field for group in ADVANCED.values() for field in group)
-
 
 Entry = Mapping[str, object]
 MOST_PAIRS = 60  # variables with a line each; more are for the JSON
@@ -229,21 +210,15 @@ def _fits(value: object, kind: Kind) -> bool:
 
 def with_value(entry: Entry, field: EntryField, value: object) -> dict[str, object]:
     """Returns an entry with another value of a field; None removes it, and members that are empty then."""
-    changed = copy.deepcopy(dict(entry))
-    *above, last = path_in(entry, field)
-    holders = [changed]
-    for key in above:
-        inner = holders[-1].get(key)
-        holders[-1][key] = inner = dict(inner) if isinstance(inner, Mapping) else {}
-        holders.append(inner)
-    if value is None:
-        holders[-1].pop(last, None)
-    else:
-        holders[-1][last] = value
-    for holder, key in zip(reversed(holders[:-1]), reversed(above), strict=True):
-        if not holder[key]:
-            del holder[key]
-    return changed
+    return _with_member(entry, path_in(entry, field), value)
+
+
+def _with_member(part: Entry, path: Sequence[str], value: object) -> dict[str, object]:
+    key, *below = path
+    if below:
+        held = part.get(key)
+        value = _with_member(held if isinstance(held, Mapping) else {}, below, value) or None
+    return {**part, key: value} if value is not None else {each: held for each, held in part.items() if each != key}
 
 
 def choice_of(value: object) -> str:

@@ -15,23 +15,9 @@ from tooltray.foundation.snapshots.entries import EntryError
 from tooltray.ui import problem_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets
-from tooltray.ui.schema_form.leaves import json_fault, read_json, read_number, text_line
-from tooltray.ui.server_pane.entry_fields import (
-    ADVANCED,
-    APPROVAL,
-    BASIC,
-    FIELDS,
-    Entry,
-    EntryField,
-    choice_of,
-    is_changed,
-    is_odd,
-    is_wanted,
-    options_of,
-    path_in,
-    value_in,
-    with_value,
-)
+from tooltray.ui.schema_form.leaves import json_fault, read_json, read_number
+from tooltray.ui.server_pane import entry_fields
+from tooltray.ui.server_pane.entry_fields import ADVANCED, APPROVAL, BASIC, FIELDS, Entry, EntryField
 from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow, SecretPairs, SecretPlace
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
@@ -39,12 +25,14 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.keyboard import replace_text, show_text
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.setting_rows import Fold
+from tooltray.ui.widgets.setting_rows import Fold, text_line
 from tooltray.ui.widgets.surface import column, fill, row
 
 FEWEST_LINES, MOST_LINES = 2, 8
 ChooseFolder = Callable[[str, Callable[[str], None]], None]
 """Asks for a folder under a title, and hands it over."""
+MakePairs = Callable[[str], SecretPairs]
+"""Makes the lines of a field with variables or headers, under its title."""
 
 
 class EntryFieldRow(QWidget):
@@ -57,20 +45,19 @@ class EntryFieldRow(QWidget):
 
     changed = Signal()
 
-    def __init__(
-        self, theme: Theme, field: EntryField, *, server: str, looks_secret: LooksSecret, choose_folder: ChooseFolder, place: SecretPlace
-    ) -> None:
+    def __init__(self, theme: Theme, field: EntryField, make_pairs: MakePairs, choose_folder: ChooseFolder) -> None:
         super().__init__()
-        self._theme, self.field, self._choose_folder = theme, field, choose_folder
+        self._theme, self.field = theme, field
         self._was_there = self._is_showing = self.has_fault = False
         self.fault = ""
         title = say(field.title)
         head = fill(row(spacing=8), (Label(theme, title, "label", wrap=True), 1))
         layout = fill(column(self, spacing=4), head)
-        self.control = self._make(title, server, looks_secret, place)
+        self.control = self._make(title, make_pairs)
         (head if field.kind == "switch" else layout).addWidget(self.control)
         if field.path in (("cwd",), ("projects",)):
-            button = Button(theme, tr("Choose…"), "link", "folder", small=True, on_click=self._on_choose)
+            choose = partial(choose_folder, title, self._on_folder)
+            button = Button(theme, tr("Choose…"), "link", "folder", small=True, on_click=choose)
             button.setAccessibleName(tr("Choose {name}", name=title))
             head.addWidget(button)
         if hint := say(field.hint):
@@ -111,10 +98,10 @@ class EntryFieldRow(QWidget):
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry's value, without `changed`."""
-        value = value_in(entry, self.field)
+        value = entry_fields.value_in(entry, self.field)
         self._was_there = value is not None
-        self.setVisible(is_wanted(entry, self.field))
-        is_other = is_odd(entry, self.field)
+        self.setVisible(entry_fields.is_wanted(entry, self.field))
+        is_other = entry_fields.is_odd(entry, self.field)
         self.control.setEnabled(not is_other)
         was_odd, self.fault = bool(self.fault), ""
         self._say(tr("It is written in another way than fits here; change it in the JSON.") if is_other else "", "muted")
@@ -156,8 +143,8 @@ class EntryFieldRow(QWidget):
             case Switch() as switch:
                 switch.set_on(bool(self.field.default if value is None else value))
             case Choice() as choice:
-                choice.set_options(options_of(self.field, value))
-                choice.choose(choice_of(value))
+                choice.set_options(entry_fields.options_of(self.field, value))
+                choice.choose(entry_fields.choice_of(value))
             case SecretPairs() as pairs:
                 pairs.set_pairs(cast(Mapping[str, str], value or {}))
             case CodeView() as lines:
@@ -176,7 +163,7 @@ class EntryFieldRow(QWidget):
             show_text(lines, text)
         _fit(lines)
 
-    def _make(self, title: str, server: str, looks_secret: LooksSecret, place: SecretPlace) -> QWidget:
+    def _make(self, title: str, make_pairs: MakePairs) -> QWidget:
         theme, field = self._theme, self.field
         match field.kind:
             case "switch":
@@ -189,15 +176,15 @@ class EntryFieldRow(QWidget):
                 lines.textChanged.connect(self._on_edited)
                 return lines
             case "choice":
-                choice = Choice(theme, options_of(field, None), name=title)
+                choice = Choice(theme, entry_fields.options_of(field, None), name=title)
                 choice.chosen_changed.connect(self._on_edited)
                 return choice
             case "pairs":
-                pairs = SecretPairs(theme, title, server, looks_secret, place)
+                pairs = make_pairs(title)
                 pairs.changed.connect(self._on_edited)
                 return pairs
             case "text" | "number":
-                line = text_line(theme, title, placeholder=say(field.placeholder), font="mono" if field.is_code else "body")
+                line = text_line(theme, title, say(field.placeholder), style="mono" if field.is_code else "body")
                 line.textEdited.connect(self._on_edited)
                 return line
 
@@ -214,9 +201,6 @@ class EntryFieldRow(QWidget):
             self.fault = json_fault(control.toPlainText()) if isinstance(control, CodeView) else tr("This must be a number.")
         self.show_fault("")
         self.changed.emit()
-
-    def _on_choose(self) -> None:
-        self._choose_folder(say(self.field.title), self._on_folder)
 
     def _on_folder(self, folder: str) -> None:
         if isinstance(self.control, QLineEdit):
@@ -256,22 +240,17 @@ class EntryForm(QWidget):
         super().__init__()
         self._theme, self.place = theme, place
         self.entry: Entry = {}
-        self._rows = [
-            EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder, place=place)
-            for each in FIELDS
-        ]
-        self._pairs = [each.pairs for each in self._rows if each.pairs is not None]
+        self.stored: Collection[str] = ()  # names of secrets, as far as they are known
+        make_pairs = partial(SecretPairs, theme, server=server, looks_secret=looks_secret, place=place)
+        self.rows = [EntryFieldRow(theme, each, make_pairs, choose_folder) for each in FIELDS]
+        self._pairs = [each.pairs for each in self.rows if each.pairs is not None]
         self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
         self._advanced = Fold(theme, tr("Advanced"), spacing=BETWEEN_GROUPS)
         self._advanced.folded.connect(self._show_faults)
-        fill(column(self, spacing=BETWEEN_FIELDS), *self._rows[: len(BASIC)], self._advanced)
+        fill(column(self, spacing=BETWEEN_FIELDS), *self.rows[: len(BASIC)], self._advanced)
         fill(self._advanced.body, *(self._group(*each) for each in ADVANCED.items()))
-        for each in self._rows:
+        for each in self.rows:
             each.changed.connect(partial(self._on_changed, each))
-
-    @property
-    def rows(self) -> Sequence[EntryFieldRow]:
-        return tuple(self._rows)
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -296,31 +275,32 @@ class EntryForm(QWidget):
     @property
     def is_complete(self) -> bool:
         """Whether all fields have valid values."""
-        return not any(each.fault or each.is_ambiguous for each in self._rows)
+        return not any(each.fault or each.is_ambiguous for each in self.rows)
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry, without `changed`."""
         self.entry = entry
-        for each in self._rows:
+        for each in self.rows:
             each.set_entry(entry)
         self._draw_groups()
 
     def set_stored(self, names: Collection[str] | None) -> None:
         """Passes on the names of stored secrets; None: they are not known."""
+        self.stored = names or ()
         for pairs in self._pairs:
             pairs.set_stored(names)
 
     def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Shows errors at their fields."""
-        for each in self._rows:
-            path = path_in(self.entry, each.field)
+        for each in self.rows:
+            path = entry_fields.path_in(self.entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
             each.show_fault(problem_words.title(Problem(found.message)) if found is not None else "")
         self._show_faults()
 
     def field(self, *path: str) -> EntryFieldRow:
         """Returns the row of a field, by its path in our spelling."""
-        return next(each for each in self._rows if each.field.path == path)
+        return next(each for each in self.rows if each.field.path == path)
 
     def focus_secret(self, name: str) -> bool:
         """Moves the focus to the value of a secret; returns whether the entry names it."""
@@ -336,15 +316,15 @@ class EntryForm(QWidget):
 
     def first_faulty(self) -> QWidget | None:
         """Returns the control of the first field that needs a correction, unfolded; None without one."""
-        faulty = (each for each in self._rows if each.has_fault or each.is_ambiguous)
+        faulty = (each for each in self.rows if each.has_fault or each.is_ambiguous)
         found = next((each for each in faulty if each.control.isEnabled() and not each.isHidden()), None)
         self._show_faults()
         return found.target if found is not None else None
 
     def missing(self, before: Entry) -> PairRow | None:
         """Returns the first secret that was left empty, unless it is empty in the saved entry, too."""
-        for each in self._rows:
-            held = value_in(before, each.field) if each.pairs is not None else None
+        for each in self.rows:
+            held = entry_fields.value_in(before, each.field) if each.pairs is not None else None
             if each.pairs is not None and (found := each.pairs.missing(held if isinstance(held, Mapping) else {})):
                 return found
         return None
@@ -356,7 +336,7 @@ class EntryForm(QWidget):
             layout.addWidget(
                 Button(self._theme, tr("Sandbox and approval: Access"), "link", small=True, on_click=self.access_requested.emit)
             )
-        rows = [each for each in self._rows if each.field in fields]
+        rows = [each for each in self.rows if each.field in fields]
         fill(layout, *rows)
         self._groups.append((widget, rows))
         return widget
@@ -365,18 +345,18 @@ class EntryForm(QWidget):
         """Hides groups without a field, and shows how many fields differ from the default."""
         for widget, rows in self._groups:
             widget.setVisible(any(not each.isHidden() for each in rows))
-        count = sum(is_changed(self.entry, each.field) for each in self._rows[len(BASIC) :])
+        count = sum(entry_fields.is_changed(self.entry, each.field) for each in self.rows[len(BASIC) :])
         self._advanced.set_title(tr("Advanced ({count} changed)", count=count) if count else tr("Advanced"))
 
     def _show_faults(self) -> None:
         """Unfolds the fields that need a correction."""
-        if any(each.has_fault for each in self._rows[len(BASIC) :]):
+        if any(each.has_fault for each in self.rows[len(BASIC) :]):
             self._advanced.set_open(True)
 
     def _on_changed(self, line: EntryFieldRow) -> None:
         if not line.fault:
-            self.entry = with_value(self.entry, line.field, line.value)
-            for each in self._rows:  # what a field means may have changed with another one
+            self.entry = entry_fields.with_value(self.entry, line.field, line.value)
+            for each in self.rows:  # what a field means may have changed with another one
                 if each is not line and not each.fault:  # what cannot be read yet stays
                     each.set_entry(self.entry)
             self._draw_groups()
@@ -400,7 +380,6 @@ class TypedSecrets(QWidget):
         self._moved: Mapping[str, str] = {}
         self._shown: tuple[str, ...] = ()  # values without a line of their own
         self._plain: set[str] = set()
-        self._stored: Collection[str] = ()
         line = row(self, spacing=8)
         self._note = Label(theme, "", "caption", "muted", wrap=True)
         self._choice = Button(theme, tr("Save in plain text"), "link", small=True, on_click=self._on_choice)
@@ -411,10 +390,6 @@ class TypedSecrets(QWidget):
     def secrets(self) -> dict[str, str]:
         """The secrets to store when the entry is saved, by their names."""
         return {**self._moved, **self._form.secrets}
-
-    def set_stored(self, names: Collection[str] | None) -> None:
-        """Passes on the names of stored secrets; None: they are not known."""
-        self._stored = names or ()
 
     def drop_choices(self) -> None:
         """Drops the user's choices to save values in plain text."""
@@ -427,14 +402,11 @@ class TypedSecrets(QWidget):
             base: the entry as it is saved now.
         """
         form = self._form
-        taken = {*self._stored, *form.secrets}
+        taken = {*form.stored, *form.secrets}
         self.entry, self._moved = self._move(self._server, form.entry, base, plain=form.plain | self._plain, taken=taken)
         form.show_moved(self._moved.values())
         lines = form.lines
         self._shown = tuple(value for value in self._moved.values() if not any(line.endswith(value) for line in lines))
-        self._draw()
-
-    def _draw(self) -> None:
         self.setVisible(bool(self._shown))
         names = ", ".join(sorted(name.partition("/")[2] for name, value in self._moved.items() if value in self._shown))
         self._note.setText(tr("Goes to {place} when you save: {names}", place=self._form.place(), names=names))

@@ -40,7 +40,7 @@ class EntryJson(QWidget):
         self._slips = column(spacing=2)
         fill(column(self, spacing=8), (self.code, 1), self._slips)
         self._is_ours = False
-        self._marked: Sequence[int] = ()
+        self.marked_lines: Sequence[int] = ()
         theme.changed.connect(self._mark)
 
     @property
@@ -66,7 +66,7 @@ class EntryJson(QWidget):
 
     def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Marks lines with errors, and lists the errors below; a click on one moves the cursor to its line."""
-        self._marked = [slip.line for slip in slips if slip.line]
+        self.marked_lines = [slip.line for slip in slips if slip.line]
         self._mark()
         clear(self._slips)
         for slip in slips[:MOST_SLIPS]:
@@ -86,10 +86,6 @@ class EntryJson(QWidget):
         self.code.setTextCursor(cursor)
         self.code.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @property
-    def marked_lines(self) -> Sequence[int]:
-        return tuple(self._marked)
-
     def _on_changed(self) -> None:
         if not self._is_ours:
             self.edited.emit()
@@ -97,7 +93,7 @@ class EntryJson(QWidget):
     def _mark(self) -> None:
         fill: QColor = self._theme.color("error.subtle")
         marks = []
-        for line in self._marked:
+        for line in self.marked_lines:
             mark = QTextEdit.ExtraSelection()
             mark.cursor = QTextCursor(self.code.document().findBlockByNumber(line - 1))
             mark.format.setBackground(fill)

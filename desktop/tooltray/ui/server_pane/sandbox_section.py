@@ -1,7 +1,7 @@
 """The sandbox of a server: what was refused, which files and hosts it may reach, and Watch. Folded where a choice has no sandbox. Draws
 frozen snapshots."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -36,15 +36,14 @@ from tooltray.ui.confinement_words import (
 )
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.problem_words import in_a_row, sentences, title, whole
-from tooltray.ui.schema_form.leaves import text_line
+from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.server_pane.server_view import AccessSection
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import Banner, show_error
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.setting_rows import heading
+from tooltray.ui.widgets.setting_rows import heading, text_line
 from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, fill, row
 from tooltray.ui.zoom import px
 
@@ -92,7 +91,7 @@ class ChoiceSection(AccessSection):
         self._network_text = Label(theme, "", "caption", "muted", wrap=True)
         self._hosts = NamedList(theme, tr("No hosts added: no network access."), self._on_host_removed)
         self._host_notes, self._host_line = column(), QWidget()
-        self._host = text_line(theme, tr("Host that it may reach"), placeholder="api.example.org", font="mono")
+        self._host = text_line(theme, tr("Host that it may reach"), "api.example.org", style="mono")
         self._host.returnPressed.connect(self._on_host)
         add = Button(theme, tr("Allow"), on_click=self._on_host)
         add.setAccessibleName(tr("Allow this host"))
@@ -125,11 +124,8 @@ class ChoiceSection(AccessSection):
         self._draw_notes(problem)
 
     def _draw_notes(self, problem: Problem | None) -> None:
-        clear(self.notes)
-        clear(self._host_notes)
-        if problem is not None:
-            place = self._host_notes if self._is_of_host else self.notes  # above the field that it is about
-            place.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        show_error(self.notes, self._theme, None if self._is_of_host else problem)
+        show_error(self._host_notes, self._theme, problem if self._is_of_host else None)  # above the field that it is about
         missing = self._now.missing or (() if self._support.files else self._support.missing)
         if missing:
             is_less = self._now.is_in_vain or not self._support.files
@@ -167,7 +163,7 @@ class ChoiceSection(AccessSection):
         self._draw_notes(None)
 
 
-class NamedList(QWidget):
+class NamedList(Surface):
     """A list of folders or hosts, each with a button that removes it.
 
     Args:
@@ -176,12 +172,10 @@ class NamedList(QWidget):
     """
 
     def __init__(self, theme: Theme, empty: str, remove: Callable[[str, str], None]) -> None:
-        super().__init__()
-        self._theme, self._empty, self._remove = theme, empty, remove
+        super().__init__(theme)
+        self._empty, self._remove = empty, remove
         self._shown: Sequence[tuple[str, str, str]] | None = None
-        box = Surface(theme)
-        self._lines = column(box, margins=(12, 2, 6, 2))
-        column(self).addWidget(box)
+        self._lines = column(self, margins=(12, 2, 6, 2))
 
     def set_names(self, names: Sequence[tuple[str, str, str]]) -> None:
         """Shows other names, each with its kind and the text beside it."""
@@ -301,10 +295,8 @@ class WatchSection(AccessSection):
             "Runs the server without a sandbox for five minutes, records the files and hosts it uses, and "
             "proposes settings. Use its tools meanwhile."
         )
-        self._start = Button(self._theme, tr("Watch for 5 minutes"), small=True)
-        self._start.clicked.connect(lambda: self.run(self._watch(), button=self._start))
-        self._stop = Button(self._theme, tr("Stop watching"), small=True)
-        self._stop.clicked.connect(lambda: self.run(self._stop_watching(), button=self._stop))
+        self._start = Button(self._theme, tr("Watch for 5 minutes"), small=True, on_click=self._on_start)
+        self._stop = Button(self._theme, tr("Stop watching"), small=True, on_click=self._on_stop)
         self._state = Label(self._theme, "", "caption", "muted", wrap=True, tabular=True)
         self._box = Surface(self._theme)
         self._lines = column(self._box, margins=(12, 8, 12, 10), spacing=4)
@@ -323,26 +315,22 @@ class WatchSection(AccessSection):
         toast = tr("{server} is sandboxed as proposed", server=self._name)
         self.run(self.hub.confinement.apply_proposal(self._name), toast=toast)
 
-    async def _read(self) -> None:
-        self._show(await self.hub.confinement.get_watch(self._name) or WatchSnapshot(self._name))
+    def _on_start(self) -> None:
+        self.run(self._read(self.hub.confinement.watch_server), button=self._start)
 
-    async def _watch(self) -> None:
-        self._show(await self.hub.confinement.watch_server(self._name))
+    def _on_stop(self) -> None:
+        self.run(self._read(self.hub.confinement.stop_watching), button=self._stop)
 
-    async def _stop_watching(self) -> None:
-        self._show(await self.hub.confinement.stop_watching(self._name))
-
-    def _show(self, found: WatchSnapshot) -> None:
-        self._now = found
-        if found.state == "watching":
-            self._clock.start()
-        else:
-            self._clock.stop()
+    async def _read(self, ask: Callable[[str], Awaitable[WatchSnapshot | None]] | None = None) -> None:
+        """Shows how it is now, or how it is after `ask`."""
+        self._now = await (ask or self.hub.confinement.get_watch)(self._name) or WatchSnapshot(self._name)
         self._draw()
 
     def _draw(self) -> None:
         now = self._now
         is_watching = now.state == "watching"
+        if is_watching is not self._clock.isActive():
+            self._clock.start() if is_watching else self._clock.stop()
         self._start.setVisible(not is_watching)
         self._stop.setVisible(is_watching)
         self._use.setVisible(now.proposal is not None)

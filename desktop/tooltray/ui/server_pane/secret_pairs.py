@@ -12,17 +12,17 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import go_to, replace_text
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
 KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)
-SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
+SCHEME = re.compile(r"^(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
 NAME_SHARE, VALUE_SHARE = 2, 3
 NAME_CHROME = 28  # px of padding, border and cursor
 
@@ -51,7 +51,7 @@ class PairRow(QWidget):
         self._is_plain = False  # the user chose to save it in plain text
         self.name_field = self._field(name)
         self.name_field.setPlaceholderText(tr("NAME"))
-        self.name_field.textChanged.connect(self._on_name)
+        self.name_field.textChanged.connect(self._on_edited)
         self._value = self._field(value)
         self._value.textEdited.connect(self._on_typed)
         self._value.installEventFilter(self)
@@ -145,8 +145,7 @@ class PairRow(QWidget):
         self._given = f"{text.removesuffix(held)}${{secret:{secret}}}"
         self._stored, self._is_moved, self._is_plain, self._is_replacing = None, False, False, True
         self._value.setText(held)
-        self._draw()
-        self._pairs.on_changed()
+        self._on_edited()
 
     def show_fault(self, fault: str) -> None:
         """Shows below the line what is wrong; empty: nothing."""
@@ -170,7 +169,7 @@ class PairRow(QWidget):
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _field(self, text: str) -> QLineEdit:
-        field = text_line(self._theme, "", font="mono")
+        field = text_line(self._theme, "", style="mono")
         field.setText(text)
         field.setCursorPosition(0)
         return field
@@ -178,16 +177,16 @@ class PairRow(QWidget):
     def _draw(self) -> None:
         name, place = self.name or tr("this variable"), self._pairs.place()
         is_plain = not self.is_kept and (self._is_moved or self._is_plain or self._looks_secret(self.name, self._value.text()))
-        is_secret = self.is_kept or is_plain
+        is_secret, is_covered = self.is_kept or is_plain, self.is_kept and not self._is_replacing
         is_shown = self._is_typed and self._show.text() == tr("Hide")
         self.name_field.setAccessibleName(tr("Name of {name}", name=name))
         self._value.setAccessibleName(tr("Value of {name}", name=name))
-        self._value.setReadOnly(self.is_kept and not self._is_replacing)
+        self._value.setReadOnly(is_covered)
         self._value.setEchoMode(QLineEdit.EchoMode.Password if is_secret and not is_shown else QLineEdit.EchoMode.Normal)
         self._value.setPlaceholderText(tr("Paste its value") if self._is_replacing else "")
-        self._show.setVisible(is_secret and self._is_typed and not (self.is_kept and not self._is_replacing))
+        self._show.setVisible(is_secret and self._is_typed and not is_covered)
         self._show.setAccessibleName(tr("Show {name}", name=name))
-        move, is_covered = tr("Move {name} to {place}", name=name, place=place), self.is_kept and not self._is_replacing
+        move = tr("Move {name} to {place}", name=name, place=place)
         self._keep.setVisible(not is_secret and bool(self._value.text()))
         self._keep.set_name(move)
         self._choice.setVisible(is_plain or is_covered)
@@ -211,7 +210,7 @@ class PairRow(QWidget):
             return tr("It has no value yet.")
         return tr("In {place}.", place=place) if self._stored else tr("Kept among your secrets.")
 
-    def _on_name(self) -> None:
+    def _on_edited(self) -> None:
         self._draw()
         self._pairs.on_changed()
 
@@ -219,8 +218,7 @@ class PairRow(QWidget):
         self._is_typed = True
         if not self.is_kept:
             self._given = self._value.text()
-        self._draw()
-        self._pairs.on_changed()
+        self._on_edited()
 
     def _on_show(self) -> None:
         self._show.setText(tr("Hide") if self._show.text() == tr("Show") else tr("Show"))
@@ -239,8 +237,7 @@ class PairRow(QWidget):
             self._replace()
         elif self._is_moved or self._is_plain:
             self._is_plain, self._is_moved = self._is_moved, False
-            self._draw()
-            self._pairs.on_changed()
+            self._on_edited()
         else:
             self._pairs.move_to_secrets(self)
 
@@ -261,7 +258,7 @@ class SecretPairs(QWidget):
         self.setAccessibleName(name)
         self._theme, self._server, self._looks_secret, self.place = theme, server, looks_secret, place
         self._stored: Collection[str] | None = None
-        self._rows: list[PairRow] = []
+        self.rows: list[PairRow] = []
         self._lines = column(spacing=6)
         self._add = Button(theme, tr("Add one"), "link", "plus", small=True, on_click=self._on_add)
         self._add.setAccessibleName(tr("Add to {name}", name=name))
@@ -272,41 +269,40 @@ class SecretPairs(QWidget):
         self._fit_names()
 
     @property
-    def rows(self) -> tuple[PairRow, ...]:
-        return tuple(self._rows)
-
-    @property
     def pairs(self) -> dict[str, str]:
         """Returns the values for the entry by their names; lines without a name are left out."""
-        return {each.name: each.value for each in self._rows if each.name}
+        return {each.name: each.value for each in self.rows if each.name}
 
     @property
     def secrets(self) -> dict[str, str]:
         """The secrets to store when the entry is saved, by their names."""
-        return dict(found for each in self._rows if (found := each.secret))
+        return dict(found for each in self.rows if (found := each.secret))
 
     @property
     def plain(self) -> set[str]:
         """The values that the user chose to save in plain text."""
-        return {each.plain for each in self._rows if each.plain}
+        return {each.plain for each in self.rows if each.plain}
 
     def show_moved(self, values: Collection[str]) -> None:
         """Shows which values are stored as secrets when the entry is saved."""
-        for each in self._rows:
+        for each in self.rows:
             each.show_moved(values)
 
     @property
     def is_ambiguous(self) -> bool:
         """Whether two lines have the same name."""
-        names = [each.name for each in self._rows if each.name]
-        return len(set(names)) < len(names)
+        return bool(self._twice)
+
+    @property
+    def _twice(self) -> list[PairRow]:
+        """The lines whose name another one has, too."""
+        names = [each.name for each in self.rows]
+        return [each for each in self.rows if each.name and names.count(each.name) > 1]
 
     @property
     def target(self) -> QWidget:
         """The widget for the keyboard: the name that is there twice, else the first one, or the button that adds one."""
-        names = [each.name for each in self._rows]
-        twice = (each for each in self._rows if each.name and names.count(each.name) > 1)
-        line = next(chain(twice, self._rows), None)
+        line = next(chain(self._twice, self.rows), None)
         return line.name_field if line is not None else self._add
 
     def missing(self, before: Mapping[str, str]) -> PairRow | None:
@@ -315,17 +311,17 @@ class SecretPairs(QWidget):
         Args:
             before: the saved values; a secret that is empty there may stay so.
         """
-        return next((each for each in self._rows if each.is_blank and before.get(each.name) != each.value), None)
+        return next((each for each in self.rows if each.is_blank and before.get(each.name) != each.value), None)
 
     def set_pairs(self, pairs: Mapping[str, str]) -> None:
         """Shows the values of an entry, without `changed`; lines that have no name yet stay."""
         if pairs == self.pairs:
             return
-        if list(pairs) == [each.name for each in self._rows]:
-            for each in self._rows:
+        if list(pairs) == [each.name for each in self.rows]:
+            for each in self.rows:
                 each.set_value(pairs[each.name])
             return
-        for each in list(self._rows):
+        for each in list(self.rows):
             self._drop(each)
         for name, value in pairs.items():
             self._append(name, value)
@@ -333,14 +329,14 @@ class SecretPairs(QWidget):
     def set_stored(self, names: Collection[str] | None) -> None:
         """Passes on the names of stored secrets; None: they are not known."""
         self._stored = names
-        for each in self._rows:
+        for each in self.rows:
             each.set_stored(names)
 
     def on_changed(self) -> None:
         """Shows which names are there twice; called after the user edited a line."""
-        names = [each.name for each in self._rows]
-        for each in self._rows:
-            each.show_fault(tr("This name is there twice.") if each.name and names.count(each.name) > 1 else "")
+        twice = self._twice
+        for each in self.rows:
+            each.show_fault(tr("This name is there twice.") if each in twice else "")
         self._fit_names()
         self.changed.emit()
 
@@ -357,20 +353,20 @@ class SecretPairs(QWidget):
 
     def _fit_names(self) -> None:
         """Makes all names as wide as the longest one, if the values keep half of the width."""
-        widest = max((each.name_width for each in self._rows), default=0)
-        for each in self._rows:
+        widest = max((each.name_width for each in self.rows), default=0)
+        for each in self.rows:
             each.set_name_width(min(widest, self.width() // 2))
 
     def _append(self, name: str, value: str) -> PairRow:
         line = PairRow(self._theme, self, name, value, self._looks_secret)
-        self._rows.append(line)
+        self.rows.append(line)
         self._lines.addWidget(line)
         line.set_stored(self._stored)
         self._fit_names()
         return line
 
     def _drop(self, line: PairRow) -> None:
-        self._rows.remove(line)
+        self.rows.remove(line)
         self._lines.removeWidget(line)
         line.hide()
         line.deleteLater()
@@ -386,5 +382,4 @@ def _is_typing(event: QKeyEvent) -> bool:
 
 def _held(text: str) -> str:
     """Returns a value without the scheme of an Authorization header."""
-    scheme = SCHEME.match(text)
-    return text[scheme.end() :] if scheme else text
+    return SCHEME.sub("", text)

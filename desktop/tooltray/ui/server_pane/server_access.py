@@ -1,18 +1,18 @@
 """The tab with what an opened server may do: three choices, and the same as rules: approval, sandbox and secrets. Which settings make a
 choice is the engine's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ClientListUpdated, ConfigChanged, GrantsChanged, SecretsChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions
 from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
-from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
 from tooltray.ui.approval.permission_words import OWN, ToolRow, applies_now, choices, covered, mode_of, modes_for, rules_for, tool_rows, why
 from tooltray.ui.approval.tool_approval import ToolApproval, ToolSheet
@@ -25,7 +25,7 @@ from tooltray.ui.server_pane.sandbox_section import SandboxSection
 from tooltray.ui.server_pane.server_view import AccessSection, PaneState, ServerView
 from tooltray.ui.settings.secret_words import is_missing, state
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, new_menu
 from tooltray.ui.widgets.cell_delegate import CHIP_LINES_HEIGHT
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.label import ElidedLabel, Label
@@ -43,8 +43,9 @@ class ServerAccess(ServerView):
         super().__init__()
         area, content = PageScroll(tr("Access of {name}", name=name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=24)
-        makers: Sequence[Callable[[PageContext, str], AccessSection]] = (AccessChoices, ApprovalSection, SandboxSection, SecretsSection)
-        self._sections = [make(context, name) for make in makers]
+        approval, secrets = ApprovalSection(context, name), SecretsSection(context, name)
+        self._sections = (AccessChoices(context, name), approval, SandboxSection(context, name), secrets)
+        self._reads = (approval.refresh, secrets.refresh)
         fill(body, *self._sections, 1)
         area.setWidget(content)
         column(self).addWidget(area)
@@ -62,8 +63,8 @@ class ServerAccess(ServerView):
     def _look(self) -> None:
         """Reads what the sections show; a hidden tab is read when it is shown."""
         if self.isVisible():
-            for section in self._sections:
-                section.look()
+            for refresh in self._reads:
+                refresh()
 
 
 CHOICES: tuple[AccessChoice | None, ...] = ("careful", "trusted", "free", None)
@@ -175,7 +176,7 @@ class ApprovalSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         theme = self._theme
-        self._permissions: ServerPermissions | None = None
+        self._permissions: ServerPermissions | None = None  # not known yet, or the server is gone
         self._grants: Sequence[GrantSnapshot] = ()
         self._shows_all = False
         self._tools = ToolApproval(context, self.show_problem, self._read)
@@ -195,15 +196,12 @@ class ApprovalSection(AccessSection):
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)
         self._all = Button(theme, "", "link", small=True, on_click=self._on_all)
         fill(self.body, self._box, self._all)
-        self._request = self.reading(self._read)
+        self.refresh = self.reading(self._read)
         self._draw()
 
-    def look(self) -> None:
-        self._request()
-
-    def show_permissions(self, permissions: ServerPermissions | None, grants: Sequence[GrantSnapshot]) -> None:
-        """Shows what runs without asking; None: the server is gone."""
-        self._permissions, self._grants = permissions, grants
+    async def _read(self) -> None:
+        found = await self.hub.approvals.get_permissions(self._name)
+        self._permissions, self._grants = found[0] if found else None, await self.hub.approvals.get_grants()
         self._draw()
         sheet = self.context.sheets.panel
         if isinstance(sheet, ToolSheet):
@@ -211,18 +209,9 @@ class ApprovalSection(AccessSection):
                 if each.key == sheet.of.key:
                     sheet.show_tool(each)
 
-    async def _read(self) -> None:
-        found = await self.hub.approvals.get_permissions(self._name)
-        self.show_permissions(found[0] if found else None, await self.hub.approvals.get_grants())
-
     def _columns(self) -> list[Column]:
         return [
-            Column(
-                tr("Tool"),
-                lambda each: (each.tool.tool, *applies_now(each)),
-                Kind.TWO_LINES,
-                tip=lambda each: f"{each.tool.tool}: {why(each)}",
-            ),
+            Column(tr("Tool"), lambda of: (of.tool.tool, *applies_now(of)), Kind.TWO_LINES, 0, lambda of: f"{of.tool.tool}: {why(of)}"),
             Column(tr("Why"), why, Kind.QUIET, 240, why),
             Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 72),
         ]
@@ -264,10 +253,7 @@ class ApprovalSection(AccessSection):
             self._mode.choose(mode_of(server))  # until it is so
 
     def _open_choices(self, of: ToolRow) -> None:
-        menu = QMenu(self._table)
-        menu.setFont(self._theme.font())
-        menu.setAccessibleName(tr("What {tool} does", tool=of.tool.tool))
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu = new_menu(self._table, self._theme, tr("What {tool} does", tool=of.tool.tool))
         group = QActionGroup(menu)
         for value, title in choices():
             action = menu.addAction(title)
@@ -309,9 +295,7 @@ class SecretsSection(AccessSection):
         fill(self.body, heading(self._theme, tr("Secrets"), text), self.notes)
         self._box = Surface(self._theme)
         columns = [
-            Column(
-                tr("Name"), lambda each: (each.name.removeprefix(f"{name}/"), *_state(each)), Kind.TWO_LINES, tip=lambda each: each.name
-            ),
+            Column(tr("Name"), lambda each: (each.name.removeprefix(f"{name}/"), *_state(each)), Kind.TWO_LINES, 0, lambda each: each.name),
             Column("", lambda each: tr("Enter…") if is_missing(each) else tr("Change…"), Kind.BUTTON, 72),
         ]
         of = tr("Secrets of {name}", name=name)
@@ -320,24 +304,19 @@ class SecretsSection(AccessSection):
         self._table.pressed.connect(self._on_chosen)
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)
         self.body.addWidget(self._box)
-        self._request = self.reading(self._read)
+        self.refresh = self.reading(self._read)
         self.hide()
-
-    def look(self) -> None:
-        self._request()
 
     def show_problem(self, problem: Problem | None) -> None:
         super().show_problem(problem)
         self.setVisible(problem is not None or bool(self._table.rows))
 
-    def show_secrets(self, secrets: StoredSecrets) -> None:
-        self._table.set_rows([each for each in secrets.secrets if self._name in each.used_by])
+    async def _read(self) -> None:
+        stored = await self.hub.secrets.get_secrets()
+        self._table.set_rows([each for each in stored.secrets if self._name in each.used_by])
         self._table.fit_height()
         self._box.setVisible(bool(self._table.rows))
         self.setVisible(bool(self._table.rows))
-
-    async def _read(self) -> None:
-        self.show_secrets(await self.hub.secrets.get_secrets())
 
     def _on_chosen(self, secret: SecretSnapshot) -> None:
         if is_missing(secret):

@@ -23,7 +23,7 @@ from tooltray.ui.server_pane.server_menu import ServerButtons
 from tooltray.ui.server_pane.server_overview import LastCalls, ServerOverview
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.server_pane.server_tools import ServerTools
-from tooltray.ui.server_pane.server_view import PaneState, ServerView
+from tooltray.ui.server_pane.server_view import TAB_INSET, PaneState, ServerView
 from tooltray.ui.server_words import foot
 from tooltray.ui.state_language import server_look
 from tooltray.ui.widgets.button import Button, IconButton
@@ -59,7 +59,7 @@ class ServerDetails(QFrame):
         self._row = FilterTabs(context.theme, [say(TITLES[tab]) for tab in self._tabs], name=self.accessibleName(), have_counts=False)
         self._row.chosen.connect(lambda index: self._open(self._tabs[index]))
         self._stack = QStackedWidget()
-        fill(column(self), self._title(), fill(row(margins=(MARGIN - TEXT_INSET, 0, MARGIN, 8)), self._row, 1), (self._stack, 1))
+        fill(column(self), self._title(), fill(row(margins=(MARGIN - TAB_INSET, 0, MARGIN, 8)), self._row, 1), (self._stack, 1))
         self._open(OVERVIEW)
 
     @property
@@ -220,6 +220,3 @@ class ServerDetails(QFrame):
     def _on_back(self) -> None:
         self.leave_form()
         self._edit.setFocus()
-
-
-TEXT_INSET = 11  # of a tab: its word keeps to the pane's margin

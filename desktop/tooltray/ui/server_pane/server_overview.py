@@ -12,6 +12,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
+from tooltray.ui import server_words
 from tooltray.ui.activity.activity_words import at, ended, outcome_look, subject, took, touched
 from tooltray.ui.confinement_words import access_words
 from tooltray.ui.i18n import many, tr
@@ -24,19 +25,7 @@ from tooltray.ui.problem_words import in_a_row, sentences, whole
 from tooltray.ui.server_pane.server_menu import ServerButtons
 from tooltray.ui.server_pane.server_tools import cost_words
 from tooltray.ui.server_pane.server_view import PaneState, ServerView
-from tooltray.ui.server_words import (
-    Action,
-    button_face,
-    facts,
-    foot,
-    label_tone,
-    next_try,
-    own_action,
-    reached,
-    saved_processes,
-    shown_label,
-    without_command,
-)
+from tooltray.ui.server_words import Action
 from tooltray.ui.state_language import look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -44,9 +33,9 @@ from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.setting_rows import Fold
+from tooltray.ui.widgets.setting_rows import Fold, add_lines
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import add_gap, clear, column, divider, fill, row
+from tooltray.ui.widgets.surface import add_gap, clear, column, fill, row
 from tooltray.ui.zoom import px
 
 MOST = 5
@@ -62,19 +51,17 @@ class LastCalls(QWidget, View):
         super().__init__()
         self.context, self._theme, self._server = context, context.theme, server
         self._rows: Sequence[ActivityRow] | None = None
-        layout = column(self, spacing=4)
-        head = row(spacing=8)
         go_all = partial(context.go, CallsWhere(ActivityFilter(servers=(server,))))
         self._all = Button(self._theme, tr("All calls"), "link", small=True, on_click=go_all)
         self._all.setAccessibleName(tr("All calls of {name}", name=server))
-        fill(head, (Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1), self._all)
+        head = fill(row(), (Label(self._theme, tr("Last calls"), "caption_strong", "muted"), 1), self._all)
         self._note = Label(self._theme, "", "caption", "muted")
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(px(12))
         self._grid.setVerticalSpacing(px(4))
         self._grid.setColumnStretch(2, 1)
-        fill(layout, head, self._note, self._grid)
+        fill(column(self, spacing=4), head, self._note, self._grid)
         self.refresh = self.reading(self._read)
         self._soon = QTimer(self, singleShot=True, interval=EVERY_MS)
         self._soon.timeout.connect(self._refresh_if_visible)
@@ -110,15 +97,13 @@ class LastCalls(QWidget, View):
         entry, look = shown.entry, outcome_look(shown.entry)
         name = subject(entry) if shown.count < 2 else tr("{name}, {count} times", name=subject(entry), count=f"{shown.count:,}")
         end = look.word if entry.outcome != "ok" else took(entry.duration_s) if entry.duration_s else ""
-        target = ElidedLabel(self._theme, touched(entry), "caption", "muted", mode=Qt.TextElideMode.ElideLeft)
-        for column_, label in enumerate(
-            (
-                Label(self._theme, at(ended(entry), datetime.now()), "caption", "muted", tabular=True),
-                ElidedLabel(self._theme, name, "caption", hugs=True),
-                target,
-                Label(self._theme, end, "caption", TONES.get(look.tone, "muted"), tabular=True),
-            )
-        ):
+        labels = (
+            Label(self._theme, at(ended(entry), datetime.now()), "caption", "muted", tabular=True),
+            ElidedLabel(self._theme, name, "caption", hugs=True),
+            ElidedLabel(self._theme, touched(entry), "caption", "muted", mode=Qt.TextElideMode.ElideLeft),
+            Label(self._theme, end, "caption", TONES.get(look.tone, "muted"), tabular=True),
+        )
+        for column_, label in enumerate(labels):
             self._grid.addWidget(label, place, column_, Qt.AlignmentFlag.AlignRight if column_ == LAST else Qt.AlignmentFlag(0))
 
     def _on_written(self) -> None:
@@ -143,7 +128,7 @@ class ServerOverview(ServerView):
         self._theme, self._state = theme, PaneState(server)
         self._actions = ServerButtons(theme, self, server=server, wishes=wishes)
         self._clock = QTimer(self, interval=TICK_MS)  # while it is said when the server is tried again
-        self._clock.timeout.connect(self._on_tick)
+        self._clock.timeout.connect(self._draw)
         area, content = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         self._badge = StateBadge(theme, server_look(server))
@@ -181,8 +166,8 @@ class ServerOverview(ServerView):
         name, self._access = self._state.server.name, QWidget()
         self._may = Label(self._theme, "", "body", wrap=True)
         change = Button(self._theme, tr("Change…"), "link", small=True)
-        change.setAccessibleName(tr("Change what {name} may do", name=name))
         change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(name, "access")))
+        change.setAccessibleName(tr("Change what {name} may do", name=name))
         fill(row(self._access, spacing=8), (self._may, 1), change)
         return self._access
 
@@ -215,15 +200,11 @@ class ServerOverview(ServerView):
         fill(row(self._button_row, margins=(0, 6, 0, 0)), self._button, self._why, self._anyway, self._again, self._copy, 1)
         return self._button_row
 
-    def _on_tick(self) -> None:
-        if self.isVisible():
-            self._draw()
-
     def _draw(self) -> None:
         server, refusal = self._state.server, self._state.refusal
-        shown = foot(server, refusal, datetime.now())
+        shown = server_words.foot(server, refusal, datetime.now())
         self._badge.set_look(server_look(server), shown.explanation)
-        self._reached.set_text(reached(server))
+        self._reached.set_text(server_words.reached(server))
         self._origin.set_text(origin(server), server.file)
         for button in self._file_buttons:
             button.setVisible(bool(server.file))
@@ -232,46 +213,45 @@ class ServerOverview(ServerView):
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
-        problem = without_command(found) if (found := refusal or server.problem) else None
+        problem = server_words.without_command(found) if (found := refusal or server.problem) else None
         if bool(server.retry_at) is not self._clock.isActive():
             self._clock.start() if server.retry_at else self._clock.stop()
-        said = in_a_row(sentences(problem), sentences(Problem("", next_try(server, datetime.now())))) if problem else ""
+        said = in_a_row(sentences(problem), sentences(Problem("", server_words.next_try(server, datetime.now())))) if problem else ""
         text = said if problem and shown.tone == "error" else shown.detail
         self._detail.setText(text)
         self._detail.setVisible(bool(text))
-        self._saved.setText(saved_processes(server))
+        self._saved.setText(server_words.saved_processes(server))
         self._saved.setVisible(server.saved_processes > 0)
         self._why.setVisible(shown.has_why)
         for button in (self._again, self._copy):
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         self._lazy.setVisible(server.is_lazy)
-        self._label.set_word(shown_label(server), label_tone(server))
-        self._label.setVisible(bool(shown_label(server)))
-        if facts(server) != self._told:
-            self._told = facts(server)
+        self._label.set_word(server_words.shown_label(server), server_words.label_tone(server))
+        self._label.setVisible(bool(server_words.shown_label(server)))
+        if server_words.facts(server) != self._told:
+            self._told = server_words.facts(server)
             self._draw_facts()
         self._copies.set_copies(server.copies)
         self._count.setText(cost_words(server, self._state.cost))
         self._anyway.setVisible(server.state is ServerState.WAITING and server.is_deferred)
-        action = own_action(server)  # what waits of it is looked at from its menu
+        action = server_words.own_action(server)  # what waits of it is looked at from its menu
         self._button.setVisible(action is not Action.NONE and not server.is_builtin)
-        text, icon = button_face(action)
+        text, icon = server_words.button_face(action)
         self._button.set_face(text or tr("Stop"), icon if text else "stop")
         self._button_row.setVisible(any(not each.isHidden() for each in (self._button, self._why, self._anyway, self._again)))
 
     def _draw_facts(self) -> None:
         clear(self._facts)
         for title, value in self._told:
-            fact = QWidget()
-            line = row(fact, spacing=12)
-            name = ElidedLabel(self._theme, title, "caption", "muted", hugs=True)
+            fact, name = QWidget(), ElidedLabel(self._theme, title, "caption", "muted", hugs=True)
             name.setFixedWidth(px(FACT_COLUMN))
-            line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
+            fill(row(fact, spacing=12), name, (Label(self._theme, value, "caption", wrap=True), 1)).setAlignment(
+                name, Qt.AlignmentFlag.AlignTop
+            )
             self._facts.addWidget(fact)
 
     def _on_button(self) -> None:
-        action = own_action(self._state.server)
+        action = server_words.own_action(self._state.server)
         if action is Action.EXPAND:  # the details are open; what is left to do is to stop it
             self._actions.request("stop")
         else:
@@ -285,41 +265,29 @@ class ProjectCopies(QWidget):
         super().__init__()
         self._theme = theme
         self._copies: Sequence[ProjectCopySnapshot] | None = None
-        layout = column(self, spacing=4)
-        head = row(spacing=8)
         reset = Button(theme, tr("Reset projects"), "link", small=True, on_click=wishes.projects_reset_requested.emit)
         reset.setToolTip(tr("Stops every server that runs for a project; they wait again"))
-        fill(head, (Label(theme, tr("Runs for"), "caption_strong", "muted"), 1), reset)
-        layout.addLayout(head)
         self._lines = column()
-        layout.addLayout(self._lines)
+        fill(column(self, spacing=4), fill(row(), (Label(theme, tr("Runs for"), "caption_strong", "muted"), 1), reset), self._lines)
 
     def set_copies(self, copies: Sequence[ProjectCopySnapshot]) -> None:
         if copies == self._copies:
             return
         self._copies = copies
         clear(self._lines)
-        for index, copy in enumerate(copies):
-            if index:
-                self._lines.addWidget(divider())
-            self._lines.addWidget(self._line(copy))
+        add_lines(self._lines, map(self._line, copies))
         self.setVisible(bool(copies))
 
     def _line(self, copy: ProjectCopySnapshot) -> QWidget:
         widget = QWidget()
         widget.setAccessibleName(f"{copy.name}, {look(copy.state).word}")
-        lines = column(widget, margins=(0, 6, 0, 6), spacing=2)
-        name = row(spacing=8)
-        name.addWidget(Icon(self._theme, "folder", 16, "text.secondary"))
-        name.addWidget(ElidedLabel(self._theme, copy.name, "label", mode=Qt.TextElideMode.ElideMiddle), 1)
-        name.addWidget(StateBadge(self._theme, look(copy.state)))
-        lines.addLayout(name)
-        below = row(margins=(24, 0, 0, 0), spacing=8)
+        name = ElidedLabel(self._theme, copy.name, "label", mode=Qt.TextElideMode.ElideMiddle)
         path = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         path.set_text(copy.path, copy.target)
         clients = many(copy.session_count, "1 AI client", "{count} AI clients") if copy.session_count else tr("No AI client")
-        fill(below, (path, 1), Label(self._theme, clients, "caption", "muted", tabular=True))
-        lines.addLayout(below)
+        head = fill(row(), Icon(self._theme, "folder", 16, "text.secondary"), (name, 1), StateBadge(self._theme, look(copy.state)))
+        below = fill(row(margins=(24, 0, 0, 0)), (path, 1), Label(self._theme, clients, "caption", "muted", tabular=True))
+        lines = fill(column(widget, margins=(0, 6, 0, 6), spacing=2), head, below)
         if copy.problem is not None:
             fault = Label(self._theme, whole(copy.problem), "caption", "error", wrap=True)
             fault.setContentsMargins(px(24), 0, 0, 0)

@@ -27,13 +27,13 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.server_pane.entry_fields import Entry, with_values
 from tooltray.ui.server_pane.entry_form import EntryForm, TypedSecrets, same_entry
 from tooltray.ui.server_pane.entry_json import EntryJson, SaveSheet
-from tooltray.ui.server_pane.server_view import PaneState, ServerView
+from tooltray.ui.server_pane.server_view import TAB_INSET, PaneState, ServerView
 from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, is_enter
 from tooltray.ui.widgets.code_view import FindSpans
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.keyboard import go_to
+from tooltray.ui.widgets.keyboard import add_accept_keys, go_to
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
@@ -81,12 +81,11 @@ class ServerSettings(ServerView, View):
         self._ways = FilterTabs(theme, [tr("Form"), "JSON"], name=tr("How it is edited"), have_counts=False)
         self._ways.chosen.connect(self._arrange)
         self._way_area = QWidget()
-        fill(row(self._way_area, margins=(MARGIN - 11, 0, MARGIN, 8)), self._ways, 1)
+        fill(row(self._way_area, margins=(MARGIN - TAB_INSET, 0, MARGIN, 8)), self._ways, 1)
         below = fill(column(margins=(MARGIN, 0, MARGIN, 10)), self._typed, self.test_panel)
         fill(column(self), self._news, self._way_area, (self._both(), 1), below, divider(), self._foot())
-        for keys, act in (("Ctrl+S", self._on_save), ("Ctrl+Return", self._on_save_and_connect), ("Ctrl+Enter", self._on_save_and_connect)):
-            shortcut = QShortcut(QKeySequence(keys), self, act)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        QShortcut(QKeySequence("Ctrl+S"), self, self._on_save).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_save_and_connect)
         context.hub.on_any((SecretsChanged,), self._read_names, self)
         self._arrange()
         self._read()
@@ -160,15 +159,14 @@ class ServerSettings(ServerView, View):
     # building
 
     def _both(self) -> QHBoxLayout:
-        area, content = PageScroll(tr("Settings of {name}", name=self._name), margin=MARGIN), QWidget()
+        self._area, content = PageScroll(tr("Settings of {name}", name=self._name), margin=MARGIN), QWidget()
         self._waits = Label(self._theme, tr("The form waits until the JSON can be read."), "caption", "warning", wrap=True)
         self._waits.hide()
         fill(column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10), self._waits, self.form, 1)
-        area.setWidget(content)
-        self._area = area
+        self._area.setWidget(content)
         self._beside = QWidget()
         self._beside_layout = fill(column(self._beside, margins=(0, 4, MARGIN, 12)), self.json)
-        return fill(row(spacing=0), (area, 1), (self._beside, 1))
+        return fill(row(spacing=0), (self._area, 1), (self._beside, 1))
 
     def _foot(self) -> QHBoxLayout:
         self._test = Button(self._theme, tr("Test"), icon="plug", on_click=self._on_test)
@@ -204,7 +202,6 @@ class ServerSettings(ServerView, View):
         with suppress(TooltrayError):
             names = await self.hub.secrets.get_secret_names()
         self.form.set_stored(names)
-        self._typed.set_stored(names)
 
     def _show_entry(self, entry: Entry, revision: str) -> None:
         if self.is_edited and revision == self._revision:

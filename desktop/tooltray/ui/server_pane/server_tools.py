@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QShowEvent
-from PySide6.QtWidgets import QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged, GrantsChanged
@@ -17,8 +17,9 @@ from tooltray.ui.approval.permission_words import ToolRow, applies_now, read_too
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import keep_in_sight
 from tooltray.ui.kit.view import View
-from tooltray.ui.server_pane.server_view import PaneState, ServerView
+from tooltray.ui.server_pane.server_view import TAB_INSET, PaneState, ServerView
 from tooltray.ui.server_text import one_line
 from tooltray.ui.server_words import tool_count
 from tooltray.ui.theme import Theme
@@ -37,9 +38,6 @@ from tooltray.ui.zoom import px
 
 KIND = 1  # the column
 KIND_WIDTH, LEAST_KIND = 156, 64  # px: of the longest words, which is also the most; and of a column with short ones
-TAB_INSET = 11  # px of a tab: its word keeps to the pane's margin
-
-
 FIRST_ROWS = 8  # more would push the other cards off the screen at once
 FEW_MORE = 3  # so few are shown, too: a button takes the room of one
 MORE_ROWS = 200  # shown by one press; with thousands, the page stays short enough to scroll
@@ -64,7 +62,7 @@ class ToolTable(QWidget):
     def __init__(self, theme: Theme, server: str) -> None:
         super().__init__()
         self._theme = theme
-        self._tools: tuple[ToolSnapshot, ...] | None = None
+        self._tools: Sequence[ToolSnapshot] = ()
         self._approvals: Mapping[tuple[str, str], ToolRow] = {}
         self._limit = FIRST_ROWS
         self._note = Label(theme, tr("Loading the tools…"), "caption", "muted")
@@ -78,7 +76,7 @@ class ToolTable(QWidget):
         fill(column(self), self._note, self.table, self._more, 1)
 
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        self._tools = tuple(tools)
+        self._tools = tools
         self._draw()
 
     def set_approvals(self, approvals: Mapping[tuple[str, str], ToolRow]) -> None:
@@ -104,7 +102,7 @@ class ToolTable(QWidget):
         ]
 
     def _draw(self) -> None:
-        tools = self._tools or ()
+        tools = self._tools
         shown = len(tools) if len(tools) <= self._limit + FEW_MORE else self._limit
         self.table.set_rows(tools[:shown])
         self._fit_kind()
@@ -126,12 +124,10 @@ class ToolTable(QWidget):
 
 
 class _RowsInPage(Table):
-    """A table as high as its rows; the page scrolls instead, and keeps the current row in sight."""
+    """A table as high as its rows; the page scrolls instead. A row is current while the keyboard is in it."""
 
     def __init__(self, theme: Theme, columns: Sequence[Column], name: str) -> None:
         super().__init__(theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=px(TWO_LINES_HEIGHT))
-        self.setProperty("in_card", True)
-        self.selectionModel().currentChanged.connect(self._on_current_changed)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -142,17 +138,6 @@ class _RowsInPage(Table):
         super().focusOutEvent(event)
         if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.MouseFocusReason):
             self.clearSelection()
-
-    def _on_current_changed(self, current: QModelIndex) -> None:
-        area = self.parentWidget()
-        while area is not None and not isinstance(area, QScrollArea):
-            area = area.parentWidget()
-        content = area.widget() if area is not None else None
-        if area is not None and content is not None and current.isValid() and self.hasFocus():
-            place = self.visualRect(current).center()
-            place.setX(0)
-            middle = self.viewport().mapTo(content, place)
-            area.ensureVisible(middle.x(), middle.y(), 0, px(TWO_LINES_HEIGHT))
 
 
 def _tip(tool: ToolSnapshot) -> str:
@@ -169,10 +154,9 @@ class ServerTools(ServerView, View):
 
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__()
-        self.context, self._name, self._wishes = context, name, context.wishes
-        self._kinds = FilterTabs(
-            context.theme, [tr("Tools"), tr("Prompts"), tr("Resources"), tr("Skills")], name=tr("What {name} offers", name=name)
-        )
+        self.context, self._name = context, name
+        kinds = [tr("Tools"), tr("Prompts"), tr("Resources"), tr("Skills")]
+        self._kinds = FilterTabs(context.theme, kinds, name=tr("What {name} offers", name=name))
         self._head = QWidget()
         fill(row(self._head, margins=(MARGIN - TAB_INSET, 0, MARGIN, 8)), self._kinds, 1)
         self._stack = QStackedWidget()
@@ -181,17 +165,18 @@ class ServerTools(ServerView, View):
         area, content = PageScroll(tr("Tools of {name}", name=name), margin=MARGIN), QWidget()
         self._count = Label(context.theme, "", "caption_strong", "muted")
         self.tools = ToolTable(context.theme, name)
-        self.tools.tool_switched.connect(self._on_switched)
+        self.tools.tool_switched.connect(lambda tool, on: context.wishes.tool_switch_requested.emit(name, tool, on))
         self.tools.tool_chosen.connect(context.wishes.tool_requested)
         fill(column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6), self._count, self.tools, 1)
         area.setWidget(content)
+        keep_in_sight(area, self.tools.table)
         self._stack.addWidget(area)
         self.lists = [OfferedList(context, kind, name) for kind in (PROMPT, RESOURCE, SKILL)]
         self._counts = [0] * (1 + len(self.lists))
         for place, each in enumerate(self.lists, 1):
             self._stack.addWidget(each)
             each.listed.connect(partial(self._on_listed, place))
-        self._draw_kinds()
+        self._on_listed(0, 0)
         self._ask_approvals = self.reading(self._read_approvals)
         context.hub.on_any((GrantsChanged, ConfigChanged), self._look, self)
         context.wishes.tools_requested.emit(name)
@@ -217,18 +202,12 @@ class ServerTools(ServerView, View):
             self.tools.set_tools(state.tools)
 
     def _on_listed(self, place: int, count: int) -> None:
+        """Shows how many the server has of a kind, the kinds of which it has some, and the open one."""
         self._counts[place] = count
-        self._draw_kinds()
-
-    def _draw_kinds(self) -> None:
-        """Shows the kinds of which the server has some, and the open one."""
         shown = {0, self._kinds.current, *(place for place, count in enumerate(self._counts) if count)}
         self._kinds.set_counts(self._counts)
         self._kinds.show_only(shown)
         self._head.setVisible(len(shown) > 1)
-
-    def _on_switched(self, tool: str, on: bool) -> None:
-        self._wishes.tool_switch_requested.emit(self._name, tool, on)
 
 
 def cost_words(server: ServerSnapshot, cost: ServerCost | None) -> str:

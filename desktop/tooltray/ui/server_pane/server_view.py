@@ -11,9 +11,10 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.banner import show_error
+from tooltray.ui.widgets.surface import column
+
+TAB_INSET = 11  # px of a tab of the pane: its word keeps to the pane's margin
 
 
 class PaneState(msgspec.Struct, frozen=True):
@@ -53,14 +54,9 @@ class AccessSection(QWidget, View):
     def set_server(self, server: ServerSnapshot) -> None:
         """Shows a newer snapshot."""
 
-    def look(self) -> None:
-        """Reads again what the section shows."""
-
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure in `notes`; None removes it."""
-        clear(self.notes)
-        if problem is not None:
-            self.notes.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        show_error(self.notes, self._theme, problem)
 
     async def confine(self, wanted: ConfinementSnapshot) -> ConfinementSnapshot:
         """Sets the server's confinement; returns the one that applies."""

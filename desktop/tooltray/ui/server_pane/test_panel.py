@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerTestOutput
-from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
+from tooltray.foundation.snapshots.entries import NextStep, ServerTest
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.figures import first_names, tokens
 from tooltray.ui.i18n import many, say, tr
@@ -114,14 +114,15 @@ class TestPanel(Surface, View):
         self._cancel.hide()
         self._mark.setVisible(test.is_ok)
         if test.is_ok:
-            self._show(result_words(test), "success", tool_words(test.tools))
-            self._code.hide()
-            self._show_steps([])
+            count, cost = many(len(test.tools), "1 tool", "{count} tools"), tokens(test.tokens, test.tokens)
+            words = tr("Connected in {seconds} s, {tools}, {tokens}", seconds=f"{test.took_s:.1f}", tools=count, tokens=cost)
+            names = [tool.name for tool in sorted(test.tools, key=lambda tool: -tool.tokens)]  # the most expensive first
+            self._show(words, "success", first_names(names, MOST_NAMES))
         else:
             problem = test.problem
             self._show(title(problem) if problem else "", "error", sentences(problem) if problem else "")
-            self._show_lines(test.output or self._lines)
-            self._show_steps([step for step in test.remedies if step.kind in OFFERED])
+        self._show_lines(() if test.is_ok else test.output or self._lines)
+        self._show_steps([step for step in test.remedies if step.kind in OFFERED and not test.is_ok])
         self.show()
 
     def end(self) -> None:
@@ -169,26 +170,11 @@ class TestPanel(Surface, View):
 
     def _show_steps(self, steps: Sequence[NextStep]) -> None:
         clear(self._steps)
-        for step in steps if self._step is not None else ():
-            self._steps.addWidget(Button(self._theme, say(step.title), small=True, on_click=partial(self._carry_out_step, step)))
+        if self._step is not None:
+            for step in steps:
+                self._steps.addWidget(Button(self._theme, say(step.title), small=True, on_click=partial(self._step, step)))
         self._steps.addStretch(1)
         self._step_area.setVisible(self._steps.count() > 1)
 
-    def _carry_out_step(self, step: NextStep) -> None:
-        if self._step is not None:
-            self._step(step)
-
     def _tick(self) -> None:
         self._headline.setText(tr("Connecting… {seconds} s", seconds=f"{time.monotonic() - self._began_at:.0f}"))
-
-
-def result_words(test: ServerTest) -> str:
-    """Returns the result of a successful test, in a line."""
-    count = many(len(test.tools), "1 tool", "{count} tools")
-    cost, seconds = tokens(test.tokens, test.tokens), f"{test.took_s:.1f}"
-    return tr("Connected in {seconds} s, {tools}, {tokens}", seconds=seconds, tools=count, tokens=cost)
-
-
-def tool_words(tools: Sequence[ToolSize]) -> str:
-    """Returns the names of the tools, the most expensive first."""
-    return first_names([tool.name for tool in sorted(tools, key=lambda tool: -tool.tokens)], MOST_NAMES)

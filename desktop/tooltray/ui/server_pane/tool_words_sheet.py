@@ -14,7 +14,6 @@ from tooltray.ui.kit.destinations import TryTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.table_forms import TABLE_FORMS, form_of, form_options
-from tooltray.ui.schema_form.leaves import text_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tool_rows import approval, rows_of, why_so
 from tooltray.ui.widgets.button import Button
@@ -23,6 +22,7 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.keyboard import add_accept_keys, take_digits
 from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import column, fill, row
 from tooltray.ui.zoom import px
 
@@ -52,7 +52,8 @@ class ToolWordsSheet(SheetView):
         self._first: Mapping[str, object] = {}  # what the fields had at first
         self._add_use()
         fill(self.body, Label(theme, tr("AI clients see it as"), "caption", "muted"), CodeLabel(theme, tool.name, "secondary"))
-        self._name = text_line(theme, tr("Name for AI clients"), longest=LONGEST_NAME, placeholder=tool.original_name, font="mono")
+        self._name = text_line(theme, tr("Name for AI clients"), tool.original_name, style="mono")
+        self._name.setMaxLength(LONGEST_NAME)
         self._description = CodeView(theme, tool.description, tr("Description for AI clients"), editable=True)
         self._description.wrap(px(WIDTH), LINES)
         self._description.set_lines(LINES)  # also for a longer text than there is
@@ -104,9 +105,10 @@ class ToolWordsSheet(SheetView):
     async def _store(self, override: JsonMapping, limit: int | None, csv_tables: bool | None) -> None:
         server, tool = self._tool.server, self._tool.original_name
         await self.hub.views.set_tool_override(server, tool, *[override.get(word) for word in WORDS])
-        if limit != self._hints.kept_limit:
+        kept_limit, kept_csv_tables = self._hints.kept_results
+        if limit != kept_limit:
             await self.hub.views.set_result_limit(tokens=limit, server=server, tool=tool)
-        if csv_tables is not self._hints.kept_csv_tables:
+        if csv_tables is not kept_csv_tables:
             await self.hub.views.set_csv_tables(enabled=csv_tables, server=server, tool=tool)
         self._list_tools(server)
         self.close_requested.emit()
@@ -119,14 +121,15 @@ class ToolWordsSheet(SheetView):
         return {**{word: given for word, given in words.items() if given}, **self._hints.override()}
 
     def _on_changed(self) -> None:
-        self._save.setEnabled(self._kept is not None and self._hints.can_be_saved)
+        limit, _ = self._hints.results
+        self._save.setEnabled(self._kept is not None and (limit is None or LEAST_TOKENS <= limit <= MOST_TOKENS))
 
     def _on_save(self) -> None:
         if self._save.isEnabled():
-            self.run(self._store(self._written(), self._hints.limit, self._hints.csv_tables))
+            self.run(self._store(self._written(), *self._hints.results))
 
     def _on_try(self) -> None:
-        if self._kept is not None and (self._written() != self._first or self._hints.has_other_results):
+        if self._kept is not None and (self._written() != self._first or self._hints.results != self._hints.kept_results):
             self.context.say(tr("Save your changes first."), "warning")
             return
         self.close_requested.emit()
@@ -177,8 +180,9 @@ class ToolHints(QWidget):
         for hint, choice in self._hints.items():
             value = given.get(hint)
             choice.choose(next((word for word, each in _VALUES.items() if each is value), ""))
-        self._limit.setText("" if self.kept_limit is None else str(self.kept_limit))
-        self._tables.choose(form_of(self.kept_csv_tables))
+        limit, csv_tables = self.kept_results
+        self._limit.setText("" if limit is None else str(limit))
+        self._tables.choose(form_of(csv_tables))
         self._icon.setText(self._kept_icon)
         self._icon.setCursorPosition(0)  # an address is told by its beginning
 
@@ -196,36 +200,15 @@ class ToolHints(QWidget):
         return chosen
 
     @property
-    def limit(self) -> int | None:
-        """The largest result in tokens; None: the server's own."""
-        return int(self._limit.text()) if self._limit.text() else None
+    def results(self) -> tuple[int | None, bool | None]:
+        """The largest result in tokens, and whether its tables are given as CSV; None: as set for the server."""
+        return int(self._limit.text()) if self._limit.text() else None, TABLE_FORMS[self._tables.chosen]
 
     @property
-    def kept_limit(self) -> int | None:
-        """The largest result in the settings."""
-        kept = self._kept.get("resultLimit")
-        return kept if isinstance(kept, int) else None
-
-    @property
-    def csv_tables(self) -> bool | None:
-        """Whether tables in results are given as CSV; None: as set for the server."""
-        return TABLE_FORMS[self._tables.chosen]
-
-    @property
-    def kept_csv_tables(self) -> bool | None:
-        """The choice in the settings."""
-        kept = self._kept.get("csvTables")
-        return kept if isinstance(kept, bool) else None
-
-    @property
-    def has_other_results(self) -> bool:
-        """Whether the largest result or the form of tables is another one than in the settings."""
-        return self.limit != self.kept_limit or self.csv_tables is not self.kept_csv_tables
-
-    @property
-    def can_be_saved(self) -> bool:
-        """Whether the settings accept the values."""
-        return self.limit is None or LEAST_TOKENS <= self.limit <= MOST_TOKENS
+    def kept_results(self) -> tuple[int | None, bool | None]:
+        """The same in the settings."""
+        limit, csv_tables = self._kept.get("resultLimit"), self._kept.get("csvTables")
+        return limit if isinstance(limit, int) else None, csv_tables if isinstance(csv_tables, bool) else None
 
     @property
     def _kept_icon(self) -> str:
@@ -233,7 +216,8 @@ class ToolHints(QWidget):
         return _text(_members(icons[0]).get("src")) if isinstance(icons, list) and icons else ""
 
     def _field(self, title: str, longest: int) -> QLineEdit:
-        line = text_line(self._theme, title, longest=longest)
+        line = text_line(self._theme, title)
+        line.setMaxLength(longest)
         fill(self._lines, Label(self._theme, title, "label"), line)
         return line
 

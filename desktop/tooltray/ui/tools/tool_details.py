@@ -15,8 +15,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
-from tooltray.ui.schema_form.slots import kind_words
-from tooltray.ui.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
+from tooltray.ui.schema_form.value_shapes import kind_words, properties_of, required_of, resolved, shape_of
 from tooltray.ui.server_text import plain_tip, seen
 from tooltray.ui.tools import tool_rows as said
 from tooltray.ui.tools.tool_rows import ToolRow
