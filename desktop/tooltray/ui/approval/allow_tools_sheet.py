@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.ui.approval.approval_body import DAY_S, HOUR_S
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
@@ -193,6 +193,4 @@ class AllowToolsSheet(SheetView):
 def _covered(count: int) -> str:
     if not count:
         return tr("No tool of this server is marked as one that reads, so there is nothing to allow.")
-    if count == 1:
-        return tr("Allows 1 tool, as it is defined now:")
-    return tr("Allows {count} tools, as they are defined now; tools that come later ask:", count=count)
+    return many(count, "Allows 1 tool, as it is defined now:", "Allows {count} tools, as they are defined now; tools that come later ask:")
