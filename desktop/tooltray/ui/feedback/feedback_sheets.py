@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QShowEvent
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -22,6 +22,7 @@ from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import harmless, words_of
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, fill, row
 
@@ -40,12 +41,9 @@ class HistorySheet(SheetFrame):
     def __init__(self, theme: Theme, project: str) -> None:
         super().__init__(theme, tr("History of {project}", project=project) if project else tr("History"), HISTORY_WIDTH)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.set_first_focus(self)
         self._state = Label(theme, tr("Reading…"), "body", "muted", wrap=True)
         self.body.addWidget(self._state)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why the history could not be read."""
@@ -116,10 +114,9 @@ class ReadyAnswersSheet(SheetFrame):
         self._save.setEnabled(True)
 
     def _add(self, answer: str) -> QLineEdit:
-        field = QLineEdit(answer)
+        field = text_line(self._theme, tr("Ready answer {number}", number=len(self._fields) + 1))
         field.setMaxLength(LONGEST_ANSWER)
-        field.setFixedHeight(self._theme.size("control"))
-        field.setAccessibleName(tr("Ready answer {number}", number=len(self._fields) + 1))
+        field.setText(answer)
         line = QWidget()
         remove = partial(self._on_remove, line, field)
         fill(row(line), (field, 1), IconButton(self._theme, "trash", tr("Remove this answer"), small=True, on_click=remove))

@@ -144,8 +144,8 @@ class ToolsTab(Page):
 
     def try_tool(self, name: str, arguments: str = "") -> None:
         """Opens the sheet that calls a tool, by the name that AI clients see; `arguments` are JSON."""
-        run = partial(self.run, show=self._show_try_failure)
-        self.run(open_try_sheet(self.context, self._attempts, run, name, arguments), show=self._show_try_failure)
+        show = self._show_try_failure
+        self.run(open_try_sheet(self.context, self._attempts, show, name, arguments), show=show)
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
@@ -390,12 +390,10 @@ class ToolsTab(Page):
             raise TooltrayError(title, f"{problem.title}. {problem.message}".rstrip(". "), problem.hint)
 
     def _offer_switching_back(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
-        if len(tools) == 1:
-            name = tools[0].original_name
-            words = tr("{name} is on", name=name) if on else tr("{name} is off", name=name)
-        else:
-            words = tr("{count} tools are on", count=len(tools)) if on else tr("{count} tools are off", count=len(tools))
-        self.context.offer_undo(words).action_requested.connect(lambda: self.run(self._switch(tools, not on)))
+        count, name = len(tools), tools[0].original_name
+        is_on = many(count, "{name} is on", "{count} tools are on", name=name)
+        is_off = many(count, "{name} is off", "{count} tools are off", name=name)
+        self.context.offer_undo(is_on if on else is_off).action_requested.connect(lambda: self.run(self._switch(tools, not on)))
 
     def _on_group(self) -> None:
         self.table.is_grouped = not self.table.is_grouped
