@@ -47,9 +47,9 @@ class HistorySheet(SheetFrame):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why the history could not be read."""
-        if problem is not None:
-            self.show_entries(())
         super().show_problem(problem)
+        if problem is not None:
+            self._state.hide()
 
     def show_entries(self, entries: Sequence[FeedbackEntry]) -> None:
         self._state.setText(tr("No reports yet. Reports that you answer or close are listed here."))
