@@ -1,8 +1,8 @@
 """The sheets of a feedback window: earlier reports, and the ready answers, which the window offers as buttons; and its question before a
 link is opened."""
 
-import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import Qt, QUrl
@@ -13,7 +13,8 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackEntry
 from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
 from tooltray.ui.client_names import shown_client
-from tooltray.ui.feedback.feedback_words import moment_words, outcome_words, ready_answer_words
+from tooltray.ui.feedback.feedback_words import outcome_words, ready_answer_words
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -54,18 +55,17 @@ class HistorySheet(SheetFrame):
     def show_entries(self, entries: Sequence[FeedbackEntry]) -> None:
         self._state.setText(tr("No reports yet. Reports that you answer or close are listed here."))
         self._state.setVisible(not entries)
-        now = time.time()
         for entry in entries[:MOST_ENTRIES]:
-            self.body.addWidget(self._entry(entry, now))
+            self.body.addWidget(self._entry(entry))
 
-    def _entry(self, entry: FeedbackEntry, now: float) -> QWidget:
+    def _entry(self, entry: FeedbackEntry) -> QWidget:
         theme = self._theme
         client = ElidedLabel(theme, shown_client(entry.client) or tr("An AI client"), "strong")
-        moment = Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True)
+        when = Label(theme, moment(entry.asked_at, datetime.now()), "caption", "muted", tabular=True)
         outcome = Label(theme, outcome_words(entry), "caption_strong", "accent" if entry.outcome == "answered" else "muted")
         box = Surface(theme, "surface", "border", "m")
         lines = column(box, margins=(14, 10, 14, 10), spacing=6)
-        fill(lines, fill(row(spacing=12), (client, 1), moment), _text(theme, words_of(entry.summary), "secondary"), outcome)
+        fill(lines, fill(row(spacing=12), (client, 1), when), _text(theme, words_of(entry.summary), "secondary"), outcome)
         if entry.text:
             lines.addWidget(_text(theme, entry.text, "primary"))
         if entry.attachments:
