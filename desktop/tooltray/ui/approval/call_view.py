@@ -167,13 +167,7 @@ class CallView:
             self._asked, self._typed, self._latest = None, None, 0.0
         if before is None or not is_same or (self.is_at_call and call.diff != before.diff):
             self._show_call()
-        else:
-            self.set_place(place)
-
-    def set_place(self, place: str) -> None:
-        """Shows how many calls wait."""
-        self._place = place
-        if isinstance(self.body, ApprovalBody):
+        elif isinstance(self.body, ApprovalBody):
             self.body.set_place(place)
 
     def set_usable(self, is_usable: bool) -> None:
@@ -402,8 +396,7 @@ class CallSheet(SheetView):
         self.add_above_buttons(self._left)
         self._left.setContentsMargins(0, px(10), 0, 0)
         self.buttons.addLayout(self._view.line)
-        self._clock = timer(self, TICK_MS, self._tick, repeats=True)
-        self._clock.start()
+        timer(self, TICK_MS, self._tick, repeats=True).start()
         self.show_call(call)
         add_accept_keys(self, self._view.accept)
 

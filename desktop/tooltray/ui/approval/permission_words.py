@@ -77,13 +77,9 @@ def rules_for(server: ServerPermissions, mode: str) -> list[str]:
 
 def modes_for(server: ServerPermissions) -> list[tuple[str, str]]:
     """Returns the modes that can be chosen for a server, with their names; CHOSEN and OWN only where they apply."""
-    offered = [ALL, READS, *([CHOSEN] if has_chosen(server) else []), NOTHING, *([OWN] if mode_of(server) == OWN else [])]
-    return [(mode, mode_name(mode)) for mode in offered]
-
-
-def mode_name(mode: str) -> str:
-    names = {ALL: tr("Everything"), READS: tr("What only reads"), CHOSEN: tr("Only tools you chose"), NOTHING: tr("Nothing")}
-    return names.get(mode) or tr("Rules of its own")
+    chosen = [(CHOSEN, tr("Only tools you chose"))] if has_chosen(server) else []
+    own = [(OWN, tr("Rules of its own"))] if mode_of(server) == OWN else []
+    return [(ALL, tr("Everything")), (READS, tr("What only reads")), *chosen, (NOTHING, tr("Nothing")), *own]
 
 
 def applies_now(row: ToolRow, client: str = "") -> tuple[str, str]:

@@ -407,8 +407,7 @@ class TrySheet(Surface, View):
             return
         if shown is not None:
             shown.settle()
-            shown.setParent(None)
-            shown.deleteLater()
+        clear(self._question)
         panel = QuestionPanel(self.context, question)
         panel.answered.connect(self._on_answered)
         self._question.addWidget(panel)
