@@ -372,20 +372,20 @@ class ToolsTab(Page):
     async def _switch(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
         """Enables or disables tools for AI clients; offers to undo what worked, and raises why the rest did not."""
         done: list[ToolSnapshot] = []
-        problem: Problem | None = None
+        failure: TooltrayError | None = None
         for tool in tools:
             try:
                 await self.hub.tools.set_tool_enabled(tool.server, tool.original_name, on)
                 done.append(tool)
             except TooltrayError as error:
-                problem = problem or error.problem
+                failure = failure or error
         self._ask_tools()  # the switches then show what is true
         if done:
             self._offer_switching_back(done, on)
-        if problem is not None:
-            failed = len(tools) - len(done)
-            if len(tools) == 1:
-                raise TooltrayError(problem.title, problem.message, problem.hint)
+        if failure is not None and len(tools) == 1:
+            raise failure
+        if failure is not None:
+            problem, failed = failure.problem, len(tools) - len(done)
             title = tr("{count} of {total} tools could not be switched", count=failed, total=len(tools))
             raise TooltrayError(title, f"{problem.title}. {problem.message}".rstrip(". "), problem.hint)
 

@@ -418,10 +418,9 @@ class TrySheet(Surface, View):
     # what a person does
 
     def _on_cancel(self) -> None:
-        if self.attempt:
-            self._cancel.setEnabled(False)
-            self._status.setText(tr("Cancelling…"))
-            self._run_on_page(self.hub.tries.cancel_try(self.attempt))
+        self._cancel.setEnabled(False)
+        self._status.setText(tr("Cancelling…"))
+        self._run_on_page(self.hub.tries.cancel_try(self.attempt))
 
     def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
         self._run_on_page(self.hub.questions.answer_elicitation(id, action, content))
