@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory
@@ -27,6 +28,7 @@ from tooltray.ui.kit.destinations import CallsWhere, Destination, NewProfile, Op
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
+from tooltray.ui.tools.all_tools_tab import FilterLine
 from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tools_tab import ToolsTab
 from tooltray.ui.tools.try_sheet import TrySheet
@@ -411,3 +413,13 @@ def test_a_profile_is_proposed_where_few_of_many_tools_are_used(used: int, count
 )
 def test_why_a_call_asks_is_said(theme: Theme, fields: dict[str, Any], words: str) -> None:
     assert tool_rows.why_so(tool_rows.rows_of([tool("t", "s", **fields)], None, None)[0]) == words
+
+
+def test_the_filters_have_the_margins_of_the_zoom_that_they_are_built_at(app: QApplication, theme: Theme) -> None:
+    theme.set_zoom(app, 150)
+    try:
+        line = FilterLine([], QWidget())
+        margins = line.layout().contentsMargins()
+        assert (margins.left(), margins.top()) == (36, 18)
+    finally:
+        theme.set_zoom(app, 100)

@@ -5,15 +5,16 @@ import base64
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
+from PySide6.QtCore import QEvent, QLocale, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -26,7 +27,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.approval.approval_body import WIDTH as APPROVAL_WIDTH
 from tooltray.ui.feedback.answer_box import AttachmentChip
-from tooltray.ui.feedback.feedback_sheets import ReadyAnswers
+from tooltray.ui.feedback.feedback_sheets import HistorySheet, ReadyAnswers
 from tooltray.ui.feedback.feedback_window import SIZE, FeedbackWindow
 from tooltray.ui.feedback.feedback_windows import GAP, MOST_DRAFTS, FeedbackWindows, place_for
 from tooltray.ui.i18n import JsonTranslator
@@ -491,7 +492,7 @@ async def test_the_history_of_the_project_is_shown_in_a_sheet(theme: Theme) -> N
         assert window.sheet is None
 
 
-async def test_an_empty_history_and_one_that_cannot_be_read_say_so(theme: Theme) -> None:
+async def test_an_empty_history_says_so_and_one_that_cannot_be_read_is_not_said_to_be_empty(theme: Theme) -> None:
     async with asked(theme, replace(SHOP, project_name="", project_path="", client="")) as (feedback, window):
         assert "An AI client has finished a step" in words(window)
         assert "No project · waiting for" in words(window)
@@ -504,7 +505,20 @@ async def test_an_empty_history_and_one_that_cannot_be_read_say_so(theme: Theme)
         control(window, "History").click()
         assert window.sheet is not None
         panel = window.sheet.panel
-        await until(lambda: "The history cannot be read" in words(panel) and "No reports yet." in words(panel))
+        await until(lambda: "The history cannot be read" in words(panel))
+        assert "No reports yet." not in words(panel)
+
+
+def test_the_history_names_days_in_the_language_of_the_window(theme: Theme) -> None:
+    before, at = QLocale(), time.time() - 2 * 86_400
+    QLocale.setDefault(QLocale("zh_TW"))
+    try:
+        sheet = HistorySheet(theme, "shop")
+        sheet.show_entries([FeedbackEntry("0", "/srv/code/shop", "shop", "claude-code", "Step", at, "expired", "", (), at)])
+        day = QLocale().dayName(datetime.fromtimestamp(at).isoweekday(), QLocale.FormatType.ShortFormat)
+        assert any(each.text().startswith(f"{day} ") for each in sheet.findChildren(QLabel))
+    finally:
+        QLocale.setDefault(before)
 
 
 @pytest.mark.parametrize("fails", [False, True])

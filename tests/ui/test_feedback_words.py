@@ -8,7 +8,6 @@ import pytest
 from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.ui.feedback.feedback_words import (
     duration_words,
-    moment_words,
     place_words,
     project_words,
     ready_answer_words,
@@ -26,12 +25,6 @@ def request(path: str = "", name: str = "", client: str = "cursor") -> FeedbackS
 @pytest.mark.parametrize(("seconds", "shown"), [(0, "0:00"), (-5, "0:00"), (42.9, "0:42"), (725, "12:05"), (3723, "1:02:03")])
 def test_waiting_is_said_as_a_clock_has_it(seconds: float, shown: str) -> None:
     assert duration_words(seconds) == shown
-
-
-def test_today_is_a_clock_this_week_a_weekday_and_before_a_date() -> None:
-    assert moment_words(NOW - 3600, NOW) == "13:30"
-    assert moment_words(NOW - 86_400, NOW) == "Sat 14:30"
-    assert moment_words(NOW - 30 * 86_400, NOW) == "2026-10-23 14:30"
 
 
 def test_a_path_in_the_person_s_own_folder_is_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -20,22 +20,19 @@ FOR_A_DAY = replace(FOREVER, id="3", expires_at=SOON)
 
 
 @pytest.mark.parametrize(
-    ("grants", "client", "words"),
+    ("grants", "words"),
     [
-        ((), "", "Asks first"),
-        ((UNTIL_LOCK,), "", "Allowed until the screen locks"),
-        ((FOREVER,), "", "Allowed"),
-        ((UNTIL_LOCK, FOREVER, FOR_A_DAY), "", "Allowed"),  # the longest
-        ((UNTIL_LOCK, FOR_A_DAY), "cursor", f"Allowed until {moment(SOON, datetime.now())}"),
-        ((replace(FOREVER, client="cursor"),), "", "Allowed for cursor"),
-        ((replace(FOREVER, client="cursor"),), "cursor", "Allowed"),
-        ((replace(FOREVER, client="cursor"),), "codex", "Asks first"),
-        ((replace(FOREVER, session="1"),), "", "Allowed for One session"),
-        ((replace(FOREVER, session="1", client="cursor"),), "cursor", "Asks first"),
+        ((), "Asks first"),
+        ((UNTIL_LOCK,), "Allowed until the screen locks"),
+        ((FOREVER,), "Allowed"),
+        ((UNTIL_LOCK, FOREVER, FOR_A_DAY), "Allowed"),  # the longest
+        ((UNTIL_LOCK, FOR_A_DAY), f"Allowed until {moment(SOON, datetime.now())}"),
+        ((replace(FOREVER, client="cursor"),), "Allowed for cursor"),
+        ((replace(FOREVER, session="1"),), "Allowed for One session"),
     ],
 )
-def test_what_applies_to_a_tool_now(grants: tuple[GrantSnapshot, ...], client: str, words: str) -> None:
-    assert applies_now(ToolRow("s", ASKING, True, grants), client)[0] == words
+def test_what_applies_to_a_tool_now(grants: tuple[GrantSnapshot, ...], words: str) -> None:
+    assert applies_now(ToolRow("s", ASKING, True, grants))[0] == words
 
 
 def test_what_applies_to_a_tool_that_is_off_free_or_changed() -> None:

@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.approvals import AuditEntry, GrantSnapshot, JudgedCall
 from tooltray.ui.activity.activity_words import whole_time
 from tooltray.ui.activity.waiting_section import TICK_MS, WaitingSection
-from tooltray.ui.approval.approval_body import details, ends, facts_box, granted, granted_to, granted_until, lines_box, own_permissions
+from tooltray.ui.approval.approval_body import details, ends, facts_box, granted, granted_to, granted_until, own_permissions
 from tooltray.ui.approval.asking_window import fact_name, fact_value
 from tooltray.ui.approval.permission_words import cautions, covered, of_late
 from tooltray.ui.client_names import shown_client
@@ -35,6 +35,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.row_model import Column, Kind
+from tooltray.ui.widgets.setting_rows import lines_box
 from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
@@ -228,7 +229,7 @@ class RuleSheet(_GrantView):
         for name, is_covered in ((tr("Covered"), True), (tr("Not covered"), False)):
             if some := [each for each in preview.calls if each.is_covered is is_covered][:MOST_CALLS]:
                 self._lists.addWidget(Label(self._theme, name, "label"))
-                self._lists.addWidget(lines_box(self._theme, map(self._line, some)))
+                self._lists.addWidget(lines_box(self._theme, map(self._line, some), margin=2))
 
     def _line(self, call: JudgedCall) -> QHBoxLayout:
         when = Label(self._theme, moment(call.at, datetime.now()), "caption", "muted", tabular=True)

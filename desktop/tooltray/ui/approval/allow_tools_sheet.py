@@ -8,9 +8,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.ui.approval.approval_body import DAY_S, HOUR_S
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
@@ -92,10 +91,8 @@ class AllowToolsSheet(SheetView):
     async def _read_preview(self, grant: NewGrant) -> None:
         """Reads what a grant covers, and shows it unless the fields have changed meanwhile."""
         tools = await self.hub.approvals.preview_grant(grant.server, grant.kind, grant.tool, grant.client)
-        if grant == self.grant:
-            self._show_preview(grant, tools)
-
-    def _show_preview(self, grant: NewGrant, tools: Sequence[CoveredTool]) -> None:
+        if grant != self.grant:
+            return
         self._previewed, self._seen = grant, tools[0].revision if tools else ""
         self.show_problem(None)
         self._table.set_rows(tools)
@@ -136,7 +133,7 @@ class AllowToolsSheet(SheetView):
         self._add_line(tr("For"), self._client)
         self._add_line(tr("Ends"), self._until)
         self._tool_line.hide()
-        self._kind.changed.connect(self._on_kind_chosen)
+        self._kind.changed.connect(self._draw)
         for choice in (self._tool, self._client, self._until):
             choice.chosen_changed.connect(self._draw)
 
@@ -163,13 +160,10 @@ class AllowToolsSheet(SheetView):
         self._box.hide()
         fill(self.body, self._covers, self._box)
 
-    def _on_kind_chosen(self) -> None:
-        self._tool_line.setVisible(self.grant.kind == "tool")
-        self._draw()
-
     def _draw(self) -> None:
         """Requests a preview of the grant, which cannot be confirmed before that is shown."""
         grant = self.grant
+        self._tool_line.setVisible(grant.kind == "tool")
         self._go.setEnabled(False)
         self.show_problem(None)
         if grant.kind == "tool" and not grant.tool:
@@ -193,6 +187,4 @@ class AllowToolsSheet(SheetView):
 def _covered(count: int) -> str:
     if not count:
         return tr("No tool of this server is marked as one that reads, so there is nothing to allow.")
-    if count == 1:
-        return tr("Allows 1 tool, as it is defined now:")
-    return tr("Allows {count} tools, as they are defined now; tools that come later ask:", count=count)
+    return many(count, "Allows 1 tool, as it is defined now:", "Allows {count} tools, as they are defined now; tools that come later ask:")

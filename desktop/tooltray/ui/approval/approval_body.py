@@ -9,14 +9,14 @@ from itertools import starmap
 from pathlib import PurePosixPath
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, TrustRequest
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
@@ -25,7 +25,8 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.icon import Icon, IconTile
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
-from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
+from tooltray.ui.widgets.setting_rows import lines_box
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.zoom import px
 
 HOUR_S, DAY_S = 3600.0, 86400.0
@@ -36,21 +37,16 @@ PLACES = ("path", "file_path", "filepath", "filename", "file", "source", "destin
 COMMANDS = ("command", "cmd")
 """Arguments that say what a call is about, by the names that servers give them."""
 MAKES_FOLDER = re.compile(r"(create|make)[^a-z]?(dir(s|ectory|ectories)?|folders?)(?![a-z])|mkdir", re.IGNORECASE)
-VERBS: tuple[tuple[Sequence[str], str, Sequence[str], Callable[[str], Phrase]], ...] = (
-    (("mkdir",), "write", PLACES, lambda object: Phrase("Create {object}?", object=object)),
-    (("write", "create", "save"), "write", PLACES, lambda object: Phrase("Write {object}?", object=object)),
-    (
-        ("edit", "update", "modify", "patch", "replace", "append", "insert"),
-        "write",
-        PLACES,
-        lambda object: Phrase("Edit {object}?", object=object),
-    ),
-    (("delete", "remove", "trash"), "write", PLACES, lambda object: Phrase("Delete {object}?", object=object)),
-    (("move", "rename"), "write", PLACES, lambda object: Phrase("Move {object}?", object=object)),
-    (("copy",), "write", PLACES, lambda object: Phrase("Copy {object}?", object=object)),
-    (("run", "execute", "exec", "bash", "shell"), "write", COMMANDS, lambda object: Phrase("Run {object}?", object=object)),
-    (("read", "get", "view", "open"), "read", PLACES, lambda object: Phrase("Read {object}?", object=object)),
-    (("list",), "read", PLACES, lambda object: Phrase("List {object}?", object=object)),
+VERBS: tuple[tuple[Sequence[str], str, Sequence[str], Phrase], ...] = (
+    (("mkdir",), "write", PLACES, Phrase("Create {object}?", object="")),
+    (("write", "create", "save"), "write", PLACES, Phrase("Write {object}?", object="")),
+    (("edit", "update", "modify", "patch", "replace", "append", "insert"), "write", PLACES, Phrase("Edit {object}?", object="")),
+    (("delete", "remove", "trash"), "write", PLACES, Phrase("Delete {object}?", object="")),
+    (("move", "rename"), "write", PLACES, Phrase("Move {object}?", object="")),
+    (("copy",), "write", PLACES, Phrase("Copy {object}?", object="")),
+    (("run", "execute", "exec", "bash", "shell"), "write", COMMANDS, Phrase("Run {object}?", object="")),
+    (("read", "get", "view", "open"), "read", PLACES, Phrase("Read {object}?", object="")),
+    (("list",), "read", PLACES, Phrase("List {object}?", object="")),
 )
 """First words of tools' names, the category to which they belong, the arguments that name their object, and the question. The words are
 ours, not the server's: a tool cannot choose the verb of the title, and its name stands only behind "Run"."""
@@ -79,7 +75,7 @@ def _deed(request: ApprovalSnapshot) -> str:
             object = _short(found if names is COMMANDS else PurePosixPath(found.replace("\\", "/")).name or found)
             if words[0] == "write" and any(line.startswith("-") for line in request.diff):
                 return tr("Overwrite {object}?", object=object)
-            return say(asked(object))
+            return say(asked.filled(object=object))
     return ""
 
 
@@ -216,12 +212,8 @@ def waiting_entries(requests: Sequence[TrustRequest]) -> str:
     """Returns what waits for one project, or for programs."""
     project, count = requests[0].project, len(requests)
     if not project:
-        one = tr("{name} waits for your approval", name=requests[0].entry)
-        return one if count == 1 else tr("{count} servers wait for your approval", count=count)
-    name = folder_name(project)
-    if count == 1:
-        return tr("{folder} brings 1 server. Allow it?", folder=name)
-    return tr("{folder} brings {count} servers. Allow them?", folder=name, count=count)
+        return many(count, "{name} waits for your approval", "{count} servers wait for your approval", name=requests[0].entry)
+    return many(count, "{folder} brings 1 server. Allow it?", "{folder} brings {count} servers. Allow them?", folder=folder_name(project))
 
 
 WIDTH, MARGIN = 480, 24  # px
@@ -229,17 +221,6 @@ INNER_WIDTH = WIDTH - 2 * MARGIN
 MOST_LINES = 9  # of the arguments in sight at once; the rest scrolls
 FACT_WIDTH = 76
 LONGEST_DESCRIPTION = 400  # characters; what matters is above, and servers write pages
-
-
-def lines_box(theme: Theme, lines: Iterable[QLayout]) -> Surface:
-    """Returns a box with lines, and a hairline between two of them."""
-    box = Surface(theme, "surface", "border", "m")
-    layout = column(box, margins=(14, 2, 14, 2))
-    for index, line in enumerate(lines):
-        if index:
-            layout.addWidget(divider())
-        layout.addLayout(line)
-    return box
 
 
 def hint_line(theme: Theme, icon: str, text: str, tone: str = "muted", *, behind: str = "bg.window") -> QHBoxLayout:
@@ -265,7 +246,7 @@ def facts_box(theme: Theme, facts: Iterable[tuple[str, str]], *, has_words: bool
         result.addWidget(words if has_words else CodeLabel(theme, value), 1)
         return result
 
-    return lines_box(theme, starmap(line, facts))
+    return lines_box(theme, starmap(line, facts), margin=2)
 
 
 def body_lines(body: QWidget, margin: int) -> QVBoxLayout:
@@ -299,14 +280,14 @@ class RequestBody(QWidget):
 class ApprovalBody(RequestBody):
     """A view of one frozen request; another request gets another body. `edit` lets the user change the arguments."""
 
-    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, edit: Callable[[], None], *, margin: int = 0) -> None:
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, edit: Callable[[], None], *, margin: int) -> None:
         is_writing = request.category == "write"
         tile = IconTile(theme, "edit" if is_writing else "search", tone="warning" if is_writing else "neutral")
         who = Label(theme, breakable(wish(request)), "caption", "muted", wrap=True)
         super().__init__(theme, tile, question(request), who, place, margin=margin)
         who.setAccessibleName(wish(request))
         self._theme, self._request, self._edit = theme, request, edit
-        fill(self.lines, *self._notices(), *self._content())
+        fill(self.lines, *self._parts())
         if not request.flow:  # said above
             words = because(request)
             if request.is_declined:
@@ -316,7 +297,7 @@ class ApprovalBody(RequestBody):
             fill(self.lines, *self._folded(description))
         self.lines.addStretch(1)
 
-    def _notices(self) -> Iterator[QWidget]:
+    def _parts(self) -> Iterator[QWidget]:
         theme, request = self._theme, self._request
         if request.warnings:
             yield Banner(theme, "warning", tr("Look closely at this tool"), warnings(request.warnings))
@@ -328,9 +309,6 @@ class ApprovalBody(RequestBody):
             yield DiffView(theme, request.definition_diff, name, width=px(INNER_WIDTH))
         if path := told(request, PLACES):
             yield facts_box(theme, [(tr("Path"), path)])
-
-    def _content(self) -> Iterator[QWidget]:
-        theme, request = self._theme, self._request
         if request.diff:
             yield DiffView(theme, request.diff, tr("What would change"), width=px(INNER_WIDTH))
         if request.arguments.strip() not in ("", "{}"):

@@ -2,7 +2,6 @@
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.setting_form import Setting, SettingForm
 from tooltray.ui.kit.view import View
@@ -14,7 +13,7 @@ CHOICE_WIDTH = 220  # px
 SECONDS = (0, 10, 30, 60)
 
 
-class AskingSection(QWidget, View):
+class AskingSection(QWidget):
     """The section about when calls ask.
 
     Args:
@@ -23,21 +22,17 @@ class AskingSection(QWidget, View):
 
     def __init__(self, view: View) -> None:
         super().__init__()
-        self.context, self._view = view.context, view
-        theme = view.context.theme
-        self._form = SettingForm(self, self.read, done=tr("When calls ask is changed"))
+        theme, self._hub = view.context.theme, view.hub
+        self._form = SettingForm(view, self.read, done=tr("When calls ask is changed"))
         guard = Setting("approvals.flowGuard", tr("Flow guard"), what_the_flow_guard_does())
         text = tr("Whether your approval also counts for an identical call right after it.")
         same = Setting("approvals.sameForSeconds", tr("The same call again"), text, 0, SECONDS, _words, CHOICE_WIDTH)
         head = heading(theme, tr("When calls ask"), ElidedLabel(theme, tr("For all AI clients."), "caption", "muted"))
         fill(column(self, spacing=10), head, group(theme, self._form.row(guard), self._form.row(same)))
 
-    def show_problem(self, problem: Problem | None) -> None:
-        self._view.show_problem(problem)
-
     async def read(self) -> None:
         """Reads the settings, and shows them."""
-        self._form.show_settings((await self.hub.settings.get_settings()).settings)
+        self._form.show_settings((await self._hub.settings.get_settings()).settings)
 
 
 def _words(seconds: int) -> str:

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import UNTIL_REVOKED, ApprovalSnapshot, ConfirmationSnapshot
@@ -163,7 +163,11 @@ class AskingWindow(DialogWindow, Generic[R]):
         """Makes the window as high as its content, as far as the screen allows, and opens it at the upper right of the screen."""
         room = self.screen().availableGeometry()
         self.setFixedWidth(min(px(WIDTH), room.width()))
-        self.setFixedHeight(min(_height(self.layout(), self.width()), room.height() - 2 * px(GAP)))
+        layout = self.layout()
+        assert layout is not None
+        layout.invalidate()
+        layout.activate()  # it then knows what it has now
+        self.setFixedHeight(min(height_at(layout, self.width()), room.height() - 2 * px(GAP)))
         if not self.isVisible():
             self.move(room.topRight() - QPoint(self.width() + px(GAP), -px(GAP)))
 
@@ -237,14 +241,6 @@ class AskingWindow(DialogWindow, Generic[R]):
     def closeEvent(self, event: QCloseEvent) -> None:
         event.ignore()  # what has been answered is taken away by whoever has shown it
         self._answer(False)
-
-
-def _height(layout: QLayout | None, width: int) -> int:
-    """Returns the height of the current content."""
-    assert layout is not None
-    layout.invalidate()
-    layout.activate()
-    return height_at(layout, width)
 
 
 DURATIONS = frozenset({"expires_in_s", "duration_s"})
@@ -347,12 +343,10 @@ class ConfirmationWindow(AskingWindow[ConfirmationSnapshot]):
     """A window with a command's request. It is answered with whether it is approved."""
 
     def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
-        self._no = Button(theme, tr("No"), heeds_enter=False)
-        self._yes = Button(theme, tr("Yes, allow it"), "primary", heeds_enter=False)
+        self._no = Button(theme, tr("No"), heeds_enter=False, on_click=lambda: self._send(False))
+        self._yes = Button(theme, tr("Yes, allow it"), "primary", heeds_enter=False, on_click=lambda: self._send(True))
         self._yes.setToolTip("Ctrl+Enter")
         super().__init__(theme, fill(row(margins=(24, 16, 24, 12)), 1, self._no, self._yes), self._no, self._yes, guard_ms=guard_ms)
-        self._no.clicked.connect(lambda: self._answer(False))
-        self._yes.clicked.connect(lambda: self._answer(True))
 
     def ask(self, request: ConfirmationSnapshot, count: int) -> None:
         place = tr("1 of {count}", count=count) if count > 1 else ""

@@ -5,12 +5,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from typing import cast
 
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation import schema_check
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -39,7 +38,7 @@ from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.schema_form.schema_form import JSON, SchemaForm
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, new_menu
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
@@ -168,13 +167,7 @@ class CallView:
             self._asked, self._typed, self._latest = None, None, 0.0
         if before is None or not is_same or (self.is_at_call and call.diff != before.diff):
             self._show_call()
-        else:
-            self.set_place(place)
-
-    def set_place(self, place: str) -> None:
-        """Shows how many calls wait."""
-        self._place = place
-        if isinstance(self.body, ApprovalBody):
+        elif isinstance(self.body, ApprovalBody):
             self.body.set_place(place)
 
     def set_usable(self, is_usable: bool) -> None:
@@ -266,9 +259,7 @@ class CallView:
         self.allow.setText(allow)
         self.longer.setVisible(self._rule is None and bool(self._lasting or self._waiting.rules))
         if not self.is_at_call:
-            keep_open = QTimer(body, interval=KEEP_OPEN_MS)  # ends with what the user is doing
-            keep_open.timeout.connect(self._keep_open)
-            keep_open.start()
+            timer(body, KEEP_OPEN_MS, self._keep_open, repeats=True).start()  # ends with what the user is doing
             self._keep_open()
         self._owner.place_body(body)
 
@@ -287,9 +278,7 @@ class CallView:
 
     def _open_menu(self) -> None:
         """Opens the menu of answers that last."""
-        menu = QMenu(self.longer)
-        menu.setFont(self._theme.font())
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu = new_menu(self.longer, self._theme, self.longer.text())
         for choice in self._lasting:
             menu.addAction(lasting_choice(choice, self._waiting).replace("&", "&&")).setData((self._call, choice))
         if self._waiting.rules:
@@ -392,6 +381,9 @@ class CallSheet(SheetView):
 
     Args:
         answer: answers the call. It closes the sheet, or calls `show_problem`.
+
+    Attributes:
+        call_id: the id of the call.
     """
 
     def __init__(self, context: PageContext, call: ApprovalSnapshot, answer: Answer) -> None:
@@ -401,23 +393,16 @@ class CallSheet(SheetView):
         self._guard = timer(self, GUARD_MS, self._on_guard_over)
         self._view = CallView(context.theme, context.hub, context.tasks, self)
         self._left = Label(context.theme, "", "caption", "muted", tabular=True)
-        self._left.setContentsMargins(px(24), px(10), px(24), 0)
-        layout = cast(QVBoxLayout, self.layout())
-        layout.insertWidget(layout.count() - 1, self._left)
+        self.add_above_buttons(self._left)
+        self._left.setContentsMargins(0, px(10), 0, 0)
         self.buttons.addLayout(self._view.line)
-        self._clock = timer(self, TICK_MS, self._tick, repeats=True)
-        self._clock.start()
+        timer(self, TICK_MS, self._tick, repeats=True).start()
         self.show_call(call)
         add_accept_keys(self, self._view.accept)
 
-    @property
-    def call_id(self) -> str:
-        """The id of the call."""
-        return self._call.id
-
     def show_call(self, call: ApprovalSnapshot) -> None:
         """Shows a newer snapshot of the call."""
-        self._call = call
+        self.call_id = call.id
         self._view.show_call(call)
         self._tick()
 

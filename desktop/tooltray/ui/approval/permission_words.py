@@ -77,41 +77,33 @@ def rules_for(server: ServerPermissions, mode: str) -> list[str]:
 
 def modes_for(server: ServerPermissions) -> list[tuple[str, str]]:
     """Returns the modes that can be chosen for a server, with their names; CHOSEN and OWN only where they apply."""
-    offered = [ALL, READS, *([CHOSEN] if has_chosen(server) else []), NOTHING, *([OWN] if mode_of(server) == OWN else [])]
-    return [(mode, mode_name(mode)) for mode in offered]
+    chosen = [(CHOSEN, tr("Only tools you chose"))] if has_chosen(server) else []
+    own = [(OWN, tr("Rules of its own"))] if mode_of(server) == OWN else []
+    return [(ALL, tr("Everything")), (READS, tr("What only reads")), *chosen, (NOTHING, tr("Nothing")), *own]
 
 
-def mode_name(mode: str) -> str:
-    names = {ALL: tr("Everything"), READS: tr("What only reads"), CHOSEN: tr("Only tools you chose"), NOTHING: tr("Nothing")}
-    return names.get(mode) or tr("Rules of its own")
-
-
-def applies_now(row: ToolRow, client: str = "") -> tuple[str, str]:
-    """Returns what applies to calls of a tool now, temporary approvals included, as a chip: plain where they run without asking.
-
-    Args:
-        client: for this AI client, as it names itself; empty: for all of them.
-    """
+def applies_now(row: ToolRow) -> tuple[str, str]:
+    """Returns what applies to calls of a tool now, temporary approvals included, as a chip: plain where they run without asking."""
     tool = row.tool
     if not tool.is_enabled:
         return tr("Off"), ""
     if tool.is_free:
         return tr("Runs without asking"), ""
-    if (grant := _longest_grant(row, client)) is not None:
+    if (grant := _longest_grant(row)) is not None:
         return _allowed(grant), "accent"
     if tool.is_held:
         return tr("Blocked until reviewed"), "warning"
-    if row.grants and not client:
+    if row.grants:
         return tr("Allowed for {client}", client=shown_client(row.grants[0].client) or tr("One session")), "accent"
     if tool.call_rules:
         return tr("Asks, except by a rule"), "accent"
     return tr("Asks first"), "neutral"
 
 
-def _longest_grant(row: ToolRow, client: str) -> GrantSnapshot | None:
-    """Returns the grant for all sessions of all clients, or of one, that lasts longest."""
-    suiting = [grant for grant in row.grants if grant.client in ("", client) and not grant.session]
-    return max(suiting, key=lambda grant: (not grant.until, grant.expires_at or inf), default=None)
+def _longest_grant(row: ToolRow) -> GrantSnapshot | None:
+    """Returns the grant for all clients that lasts longest."""
+    for_all = [grant for grant in row.grants if not (grant.client or grant.session)]
+    return max(for_all, key=lambda grant: (not grant.until, grant.expires_at or inf), default=None)
 
 
 def _allowed(grant: GrantSnapshot) -> str:
@@ -124,7 +116,7 @@ def why(row: ToolRow) -> str:
     """Returns why a tool asks or does not, in the user's language."""
     if not row.tool.is_enabled:
         return tr("Switched off: AI clients do not see it")
-    if not row.tool.is_free and _longest_grant(row, "") is not None:
+    if not row.tool.is_free and _longest_grant(row) is not None:
         return tr("You allowed it; otherwise it asks first")
     if row.tool.is_held:
         return tr("It has changed since you allowed it")

@@ -2,7 +2,7 @@
 to allow. Decides nothing."""
 
 import contextlib
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
@@ -24,13 +24,14 @@ R = TypeVar("R", bound=ApprovalSnapshot | ConfirmationSnapshot)
 
 
 class Prompt(QObject, Generic[R]):
-    """The owner of a window that requests approval. A subclass defines what waits and how it is answered.
+    """The owner of a window that requests approval. A subclass defines what waits, the events about that, and how it is answered.
 
     Args:
         guard_ms: how long the window takes no answer after each change.
     """
 
     waiting_changed = Signal(object)  # tuple[R, ...]: all that wait, the oldest first
+    events: tuple[type[Any], type[Any]]  # a request waits; it has ended
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
         super().__init__()
@@ -39,6 +40,9 @@ class Prompt(QObject, Generic[R]):
         self.window: AskingWindow[R] | None = None  # that is open now
         self._answering = ""  # the id of a request whose answer is on its way
         self._fault: Problem | None = None  # why the last answer does not count, until there is another one or it is put away
+        asked, ended = self.events
+        hub.on(asked, lambda news: self._on_asked(news.request), self)
+        hub.on(ended, lambda news: self._drop(news.id), self)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 
     def go_there(self) -> None:
@@ -90,24 +94,20 @@ class Prompt(QObject, Generic[R]):
     def _show(self) -> None:
         first = self._next()
         if first is not None:
-            window = self._opened()
-            window.ask(first, len(self._requests))
+            if self.window is None:
+                self.window = self._make_window()
+                self.window.answered.connect(self._on_answered)
+                self.window.put_away.connect(self._on_put_away)
+            self.window.ask(first, len(self._requests))
             if self._fault is not None:
-                window.show_problem(self._fault)
-            if not window.isVisible():
-                window.show()
-                QApplication.alert(window)
+                self.window.show_problem(self._fault)
+            if not self.window.isVisible():
+                self.window.show()
+                QApplication.alert(self.window)
         elif self._fault is not None and self.window is not None:
             self.window.show_ended(self._fault)
         else:
             self.close()
-
-    def _opened(self) -> "AskingWindow[R]":
-        if self.window is None:
-            self.window = self._make_window()
-            self.window.answered.connect(self._on_answered)
-            self.window.put_away.connect(self._on_put_away)
-        return self.window
 
     def _on_answered(self, id: str, answer: object) -> None:
         self._answering, self._fault = id, None
@@ -132,13 +132,10 @@ class Prompt(QObject, Generic[R]):
 class ApprovalPrompt(Prompt[ApprovalSnapshot]):
     """The owner of the approval window."""
 
-    def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
-        super().__init__(theme, hub=hub, tasks=tasks, guard_ms=guard_ms)
-        hub.on(ApprovalAsked, lambda news: self._on_asked(news.request), self)
-        hub.on(ApprovalEnded, lambda news: self._drop(news.id), self)
-        self._compared = ""  # the id of the last call that was compared with the file on disk
-        self._is_sought = False  # the person is there: what waits quietly is shown, too, until nothing waits
-        self._is_known = False  # what waited before the engine was listened to
+    events = ApprovalAsked, ApprovalEnded
+    _compared = ""  # the id of the last call that was compared with the file on disk
+    _is_sought = False  # the person is there: what waits quietly is shown, too, until nothing waits
+    _is_known = False  # what waited before the engine was listened to
 
     def go_there(self) -> None:
         self._is_sought = bool(self._requests)
@@ -209,10 +206,7 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
 class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
     """The owner of the window for what commands want to allow."""
 
-    def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
-        super().__init__(theme, hub=hub, tasks=tasks, guard_ms=guard_ms)
-        hub.on(ConfirmationAsked, lambda news: self._on_asked(news.request), self)
-        hub.on(ConfirmationEnded, lambda news: self._drop(news.id), self)
+    events = ConfirmationAsked, ConfirmationEnded
 
     def _make_window(self) -> "ConfirmationWindow":
         from tooltray.ui.approval.asking_window import ConfirmationWindow

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
@@ -16,18 +16,18 @@ from tooltray.ui.approval.approval_body import hint_line
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import FittedScroll
-from tooltray.ui.widgets.surface import Surface, column, divider, fill, row
+from tooltray.ui.widgets.sheet import SheetFrame
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.zoom import px
 
 WIDTH = 560
 
 
-class QuestionPanel(Surface):
+class QuestionPanel(SheetFrame):
     """A sheet with a server's question. `answered` carries the question's id, "accept", "decline" or "cancel", and a form's values."""
 
     answered = Signal(str, str, object)
@@ -35,28 +35,21 @@ class QuestionPanel(Surface):
     def __init__(self, context: PageContext, question: ElicitationSnapshot) -> None:
         from tooltray.ui.schema_form.schema_form import SchemaForm
 
-        theme = context.theme
-        super().__init__(theme, "surface.raised", "border", "xl")
+        theme, name = context.theme, tr("{name} asks you something", name=question.server)
+        super().__init__(theme, name, WIDTH)
         self._context, self.question = context, question
         self._is_settled = False
         self.form = SchemaForm(theme, schema_of(question.fields), is_question=True) if question.fields else None
         self._failure: Banner | None = None
-        self.setMaximumWidth(px(WIDTH))
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setAccessibleName(tr("{name} asks you something", name=question.server))
         self.setAccessibleDescription(question.message)
-        layout = column(self)  # before its content, which then asks it for another height
-        content, area = QWidget(), FittedScroll(self.accessibleName(), WIDTH)
-        self._body = column(content, margins=(24, 16, 24, 20), spacing=16)
+        self._close_button.set_name(tr("Close without an answer"))
+        self.title_line.insertWidget(0, Icon(theme, "message", 16, "accent.text", "surface.raised"))
+        self.body.setSpacing(px(16))
         self._add_content()
-        self._body.addStretch(1)
-        area.setWidget(content)
-        fill(layout, self._head(), divider(), (area, 1), divider(), self._foot())
+        self._add_foot()
+        self.set_first_focus(self)
         add_accept_keys(self, self._on_accept)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_waiting(self, count: int) -> None:
         """Shows how many more questions wait."""
@@ -71,30 +64,26 @@ class QuestionPanel(Surface):
         """Sends "cancel" to the server, since the sheet was closed without an answer."""
         self._answer("cancel")
 
+    leave = on_closed  # the cross
+
     def show_no_browser(self) -> None:
         """Shows that the page could not be opened, with a button that copies its address."""
         if self._failure is None:
             text = tr("Copy the address and open it yourself.")
             copy = Button(self._theme, tr("Copy and continue"), small=True, on_click=self._on_copy)
             self._failure = Banner(self._theme, "warning", tr("No browser could be opened"), text, copy)
-            self._body.insertWidget(self._body.count() - 1, self._failure)
-
-    def _head(self) -> QHBoxLayout:
-        icon = Icon(self._theme, "message", 16, "accent.text", "surface.raised")
-        name = ElidedLabel(self._theme, tr("{name} asks you something", name=self.question.server), "heading")
-        close = IconButton(self._theme, "x", tr("Close without an answer"), small=True, on_click=self.on_closed)
-        return fill(row(margins=(24, 14, 16, 14)), icon, (name, 1), close)
+            self.body.addWidget(self._failure)
 
     def _add_content(self) -> None:
         if self.question.message:
-            self._body.addWidget(Label(self._theme, self.question.message, wrap=True))
+            self.body.addWidget(Label(self._theme, self.question.message, wrap=True))
         text = tr("The server made this form and gets what you send. No form should ask for passwords or keys.")
         if self.question.mode == "url":
-            self._body.addWidget(self._page())
+            self.body.addWidget(self._page())
             text = tr("Opens in your browser. Tooltray does not see what you type there.")
         elif self.form is not None:
-            self._body.addWidget(self.form)
-        self._body.addLayout(self._note("info", "muted", text))
+            self.body.addWidget(self.form)
+        self.body.addLayout(self._note("info", "muted", text))
 
     def _page(self) -> QWidget:
         url, theme = QUrl(self.question.url), self._theme
@@ -112,17 +101,17 @@ class QuestionPanel(Surface):
     def _note(self, icon: str, tone: str, text: str) -> QHBoxLayout:
         return hint_line(self._theme, icon, text, tone, behind="surface.raised")
 
-    def _foot(self) -> QHBoxLayout:
+    def _add_foot(self) -> None:
         theme, is_url = self._theme, self.question.mode == "url"
         until = f"{datetime.fromtimestamp(self.question.ends_at):%H:%M}"
         waits = Label(theme, tr("Waits until {time}", time=until), "caption", "muted", tabular=True)
         self._more = Label(theme, "", "caption", "secondary")
         self._more.hide()
-        decline = Button(theme, tr("Decline"), heeds_enter=False, on_click=self._on_decline)
+        decline = Button(theme, tr("Decline"), heeds_enter=False, on_click=lambda: self._answer("decline"))
         words, icon = (tr("Open page"), "external") if is_url else (tr("Send"), "")
         accept = Button(theme, words, "primary", icon, heeds_enter=False, on_click=self._on_accept)
         accept.setToolTip("Ctrl+Enter")
-        return fill(row(margins=(24, 14, 24, 14)), (fill(column(), waits, self._more), 1), decline, accept)
+        fill(self.buttons, (fill(column(), waits, self._more), 1), decline, accept)
 
     def _on_accept(self) -> None:
         if self.question.mode != "url":
@@ -132,9 +121,6 @@ class QuestionPanel(Surface):
             self._answer("accept")
         else:
             self.show_no_browser()
-
-    def _on_decline(self) -> None:
-        self._answer("decline")
 
     def _on_copy(self) -> None:
         self._context.copy(self.question.url, tr("The address is copied"))

@@ -8,9 +8,9 @@ from functools import partial
 from PySide6.QtWidgets import QHBoxLayout
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
-from tooltray.ui.approval.approval_body import granted, granted_to, granted_until, lines_box
+from tooltray.ui.approval.approval_body import granted, granted_to, granted_until
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, applies_now, choices, read_tools, why
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
@@ -24,6 +24,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.setting_rows import lines_box
 from tooltray.ui.widgets.surface import clear, column, fill, row
 from tooltray.ui.zoom import px
 
@@ -64,7 +65,7 @@ class ToolSheet(SheetView):
         self._options.set_chosen([of.tool.choice])
         clear(self._grants)
         if of.grants:
-            self._grants.addWidget(lines_box(self._theme, map(self._grant, of.grants)))
+            self._grants.addWidget(lines_box(self._theme, map(self._grant, of.grants), margin=2))
 
     async def read(self) -> None:
         """Reads the last answers to calls of the tool; shows that they are not known where that fails, and not an empty list."""
@@ -76,16 +77,16 @@ class ToolSheet(SheetView):
 
     def show_answers(self, answers: Sequence[ActivityRow]) -> None:
         """Shows the last answers to calls of the tool."""
-        lines = [
-            self._line(moment(entry.at, datetime.now()), " · ".join(filter(None, words)))
-            for entry in (each.entry for each in answers)
-            for words in [(answer_word(entry), shown_client(entry.client), entry.touched)]
-        ]
+        lines = [self._answer(each.entry) for each in answers]
         self._show_lines(lines or [self._line("", tr("Nothing allowed or declined yet."))])
 
     def _show_lines(self, lines: Iterable[QHBoxLayout]) -> None:
         clear(self._answers)
-        self._answers.addWidget(lines_box(self._theme, lines))
+        self._answers.addWidget(lines_box(self._theme, lines, margin=2))
+
+    def _answer(self, entry: ActivityEntry) -> QHBoxLayout:
+        words = answer_word(entry), shown_client(entry.client), entry.touched
+        return self._line(moment(entry.at, datetime.now()), " · ".join(filter(None, words)))
 
     def _grant(self, grant: GrantSnapshot) -> QHBoxLayout:
         until = tr("Until: {when}", when=granted_until(grant, datetime.now()))

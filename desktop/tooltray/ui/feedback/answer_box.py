@@ -250,16 +250,13 @@ class AttachmentChip(QWidget):
         self.setToolTip(f"{attachment.name}\n{words}")
         self.setFixedSize((FILE if attachment.thumbnail is None else PICTURE) * px(1.0))
         if attachment.thumbnail is None:
-            self._write(words)
+            icon = Icon(theme, "folder" if attachment.path else "log", 16, "text.secondary", "surface.sunken")
+            name = ElidedLabel(theme, attachment.name, "caption_strong", mode=Qt.TextElideMode.ElideMiddle)
+            lines = fill(column(), 1, name, Label(theme, words, "caption", "muted"), 1)
+            fill(row(self, margins=(10, 8, REMOVE_SIDE + 4, 8)), icon, (lines, 1))
         self.remove = RemoveButton(theme, tr("Remove {name}", name=attachment.name), self)
         self.remove.move(self.width() - px(REMOVE_SIDE) - px(2), px(2))
         self.remove.clicked.connect(lambda: remove(self))
-
-    def _write(self, words: str) -> None:
-        icon = Icon(self._theme, "folder" if self.attachment.path else "log", 16, "text.secondary", "surface.sunken")
-        name = ElidedLabel(self._theme, self.attachment.name, "caption_strong", mode=Qt.TextElideMode.ElideMiddle)
-        lines = fill(column(), 1, name, Label(self._theme, words, "caption", "muted"), 1)
-        fill(row(self, margins=(10, 8, REMOVE_SIDE + 4, 8)), icon, (lines, 1))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, picture = self._theme, self.attachment.thumbnail

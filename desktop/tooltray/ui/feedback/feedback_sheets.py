@@ -1,19 +1,20 @@
 """The sheets of a feedback window: earlier reports, and the ready answers, which the window offers as buttons; and its question before a
 link is opened."""
 
-import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QShowEvent
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackEntry
 from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
 from tooltray.ui.client_names import shown_client
-from tooltray.ui.feedback.feedback_words import moment_words, outcome_words, ready_answer_words
+from tooltray.ui.feedback.feedback_words import outcome_words, ready_answer_words
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -22,6 +23,7 @@ from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import harmless, words_of
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, fill, row
 
@@ -40,34 +42,30 @@ class HistorySheet(SheetFrame):
     def __init__(self, theme: Theme, project: str) -> None:
         super().__init__(theme, tr("History of {project}", project=project) if project else tr("History"), HISTORY_WIDTH)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.set_first_focus(self)
         self._state = Label(theme, tr("Reading…"), "body", "muted", wrap=True)
         self.body.addWidget(self._state)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
-
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why the history could not be read."""
-        if problem is not None:
-            self.show_entries(())
         super().show_problem(problem)
+        if problem is not None:
+            self._state.hide()
 
     def show_entries(self, entries: Sequence[FeedbackEntry]) -> None:
         self._state.setText(tr("No reports yet. Reports that you answer or close are listed here."))
         self._state.setVisible(not entries)
-        now = time.time()
         for entry in entries[:MOST_ENTRIES]:
-            self.body.addWidget(self._entry(entry, now))
+            self.body.addWidget(self._entry(entry))
 
-    def _entry(self, entry: FeedbackEntry, now: float) -> QWidget:
+    def _entry(self, entry: FeedbackEntry) -> QWidget:
         theme = self._theme
         client = ElidedLabel(theme, shown_client(entry.client) or tr("An AI client"), "strong")
-        moment = Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True)
+        when = Label(theme, moment(entry.asked_at, datetime.now()), "caption", "muted", tabular=True)
         outcome = Label(theme, outcome_words(entry), "caption_strong", "accent" if entry.outcome == "answered" else "muted")
         box = Surface(theme, "surface", "border", "m")
         lines = column(box, margins=(14, 10, 14, 10), spacing=6)
-        fill(lines, fill(row(spacing=12), (client, 1), moment), _text(theme, words_of(entry.summary), "secondary"), outcome)
+        fill(lines, fill(row(spacing=12), (client, 1), when), _text(theme, words_of(entry.summary), "secondary"), outcome)
         if entry.text:
             lines.addWidget(_text(theme, entry.text, "primary"))
         if entry.attachments:
@@ -116,10 +114,9 @@ class ReadyAnswersSheet(SheetFrame):
         self._save.setEnabled(True)
 
     def _add(self, answer: str) -> QLineEdit:
-        field = QLineEdit(answer)
+        field = text_line(self._theme, tr("Ready answer {number}", number=len(self._fields) + 1))
         field.setMaxLength(LONGEST_ANSWER)
-        field.setFixedHeight(self._theme.size("control"))
-        field.setAccessibleName(tr("Ready answer {number}", number=len(self._fields) + 1))
+        field.setText(answer)
         line = QWidget()
         remove = partial(self._on_remove, line, field)
         fill(row(line), (field, 1), IconButton(self._theme, "trash", tr("Remove this answer"), small=True, on_click=remove))

@@ -1,7 +1,6 @@
 """Texts about models' reports and the answers to them. Pure functions."""
 
 import os
-from datetime import datetime
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
@@ -66,11 +65,3 @@ def ready_answer_words(answer: str) -> str:
 
 def outcome_words(entry: FeedbackEntry) -> str:
     return say(OUTCOMES.get(entry.outcome, entry.outcome))
-
-
-def moment_words(moment: float, now: float) -> str:
-    """Returns a time: the clock for today, with the weekday for a week, then with the date; both in unix seconds."""
-    then, today = datetime.fromtimestamp(moment), datetime.fromtimestamp(now)
-    if then.date() == today.date():
-        return f"{then:%H:%M}"
-    return f"{then:%a %H:%M}" if 0 <= (today.date() - then.date()).days < 7 else f"{then:%Y-%m-%d %H:%M}"

@@ -29,9 +29,7 @@ class FilterLine(QWidget):
         super().__init__()
         self._parts = (QWidget(), filters)
         fill(row(self._parts[0]), *choices)
-        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._layout.setContentsMargins(*MARGINS)
-        self._layout.setSpacing(px(8))
+        self._layout = row(self, margins=MARGINS)
         for part in self._parts:
             self._layout.addWidget(part, 0, Qt.AlignmentFlag.AlignLeft)
         self._layout.addStretch(1)

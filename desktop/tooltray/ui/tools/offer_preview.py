@@ -4,6 +4,7 @@ its arguments with fields, and the answer of its server. Definitions are servers
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import cast
 from urllib.parse import quote
 
 import msgspec
@@ -170,9 +171,8 @@ class OfferPreview(Surface, View):
     close_requested = Signal()
 
     def __init__(self, context: PageContext, offer: Offered, *, is_sheet: bool = False) -> None:
-        super().__init__(
-            context.theme, "surface.raised" if is_sheet else "surface", "border" if is_sheet else None, "xl" if is_sheet else "s"
-        )
+        ground, border, radius = ("surface.raised", "border", "xl") if is_sheet else ("surface", None, "s")
+        super().__init__(context.theme, ground, border, radius)
         self.context, self._theme, self.offer = context, context.theme, offer
         self._asked = ""
         self.setAccessibleName(offer.title)
@@ -348,23 +348,24 @@ class ArgumentLines(QWidget):
     @property
     def is_complete(self) -> bool:
         """Whether all required values are typed."""
-        return all(self._lines[each.name].text() for each in self._arguments if each.is_required and each.name in self._lines)
+        return not self._missing
+
+    @property
+    def _missing(self) -> list[QLineEdit]:
+        """The lines that need a value."""
+        return [line for each in self._arguments if each.is_required and not (line := self._lines[each.name]).text()]
 
     def focus(self) -> None:
         """Moves the focus to the first line that needs a value."""
-        lines = [self._lines[each.name] for each in self._arguments if each.is_required and not self._lines[each.name].text()]
-        for line in (lines or list(self._lines.values()))[:1]:
+        for line in (self._missing or list(self._lines.values()))[:1]:
             line.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def propose(self, argument: str, written: str, values: Sequence[str]) -> None:
         """Shows possible values of an argument, unless its text has changed since the request."""
-        line = self._lines.get(argument)
-        if line is None or line.text() != written:
-            return
-        completer = line.completer()
-        model = completer.model() if completer is not None else None
-        if isinstance(model, QStringListModel):
-            model.setStringList([seen(value).replace("\n", " ") for value in values[:MOST_PROPOSED]])
+        line = self._lines[argument]
+        if line.text() == written:
+            completer = line.completer()
+            cast(QStringListModel, completer.model()).setStringList([seen(value).replace("\n", " ") for value in values[:MOST_PROPOSED]])
             if values and line.hasFocus() and values != [written]:
                 completer.complete()
 

@@ -107,7 +107,7 @@ class OfferedList(QWidget, View):
         QTimer.singleShot(0, self, self._place)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.preview is not None and self.preview.parent() is self._split:
+        if event.key() == Qt.Key.Key_Escape and self.preview is not None:
             self.close_preview()
         else:
             super().keyPressEvent(event)
@@ -192,9 +192,7 @@ class OfferedList(QWidget, View):
         self._none.set_title(tr("No matches") if self._offers else say(WORDS[self._kind][1]))
         self._stack.setCurrentWidget(self.table if lines else self._loading if self._offers is None else self._none)
 
-    def _on_row(self, row: object) -> None:
-        if not isinstance(row, Offered):
-            return
+    def _on_row(self, row: Offered) -> None:
         self.close_preview()
         if self.width() < px(ROOM_BESIDE):
             preview = OfferPreview(self.context, row, is_sheet=True)
@@ -212,9 +210,8 @@ class OfferedList(QWidget, View):
         if row.arguments:
             preview.focus()
 
-    def _on_switched(self, row: object, on: bool) -> None:
-        if isinstance(row, Offered):
-            self.run(self.hub.skills.set_skill_enabled(row.server, row.own_key, on), then=self._read)  # the switch then shows what is true
+    def _on_switched(self, row: Offered, on: bool) -> None:
+        self.run(self.hub.skills.set_skill_enabled(row.server, row.own_key, on), then=self._read)  # the switch then shows what is true
 
     def _place(self) -> None:
         width, height = self._split.width(), self._split.height()

@@ -22,6 +22,7 @@ from tooltray.ui.tools.tool_rows import ToolRow
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.setting_rows import add_lines
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
 from tooltray.ui.zoom import px
@@ -81,14 +82,11 @@ class ToolDetails(DetailsPane, View):
 
     def _foot(self) -> QHBoxLayout:
         copy = Button(self._theme, tr("Copy name"), icon="copy", on_click=self._on_copy)
-        self._try = Button(self._theme, tr("Try it"), "primary", "tools", on_click=self._on_try)
+        self._try = Button(self._theme, tr("Try it"), "primary", "tools", on_click=lambda: self._try_tool(self.row.tool.name))
         return fill(row(margins=(MARGIN, 12, MARGIN, 14)), copy, 1, self._try)
 
     def _on_copy(self) -> None:
         self.context.copy(self.row.tool.name, tr("The name is copied"))
-
-    def _on_try(self) -> None:
-        self._try_tool(self.row.tool.name)
 
     def _draw(self) -> None:
         clear(self.body)
@@ -105,8 +103,8 @@ class ToolDetails(DetailsPane, View):
             self.body.addWidget(CodeLabel(theme, seen(tool.name), "muted"))
         self.body.addWidget(Label(theme, seen(tool.description[:LONGEST_DESCRIPTION]), "body", wrap=True))
         self._add_hints()
-        rename = tr("Name and description for AI clients…")
-        self.body.addWidget(Button(theme, rename, "link", small=True, on_click=self._on_rename))
+        rename, wishes = tr("Name and description for AI clients…"), self.context.wishes
+        self.body.addWidget(Button(theme, rename, "link", small=True, on_click=lambda: wishes.tool_requested.emit(tool)))
         self.add_section(tr("Parameters"), self._parameters())
         words, tone = said.approval(self.row)
         why = Label(theme, said.why_so(self.row), "caption", "secondary", wrap=True)
@@ -114,9 +112,6 @@ class ToolDetails(DetailsPane, View):
         self.add_section(tr("Approval"), self._word(words, tone), why, change)
         self._add_use()
         self.body.addStretch(1)
-
-    def _on_rename(self) -> None:
-        self.context.wishes.tool_requested.emit(self.row.tool)
 
     def _add_hints(self) -> None:
         """Adds the server's own hints about the tool, which may be wrong."""
@@ -142,11 +137,8 @@ class ToolDetails(DetailsPane, View):
             return Label(self._theme, tr("It takes none."), "caption", "muted")
         box = Surface(self._theme, "surface", "border", "m")
         lines = column(box, margins=(12, 2, 12, 2))
-        ordered = sorted(members, key=lambda name: name not in required)
-        for number, name in enumerate(ordered[:MOST_PARAMETERS]):
-            if number:
-                lines.addWidget(divider())
-            lines.addWidget(self._parameter(root, name, members[name], is_required=name in required))
+        ordered = sorted(members, key=lambda name: name not in required)[:MOST_PARAMETERS]
+        add_lines(lines, (self._parameter(root, name, members[name], is_required=name in required) for name in ordered))
         if len(members) > MOST_PARAMETERS:
             more = tr("… and {count} more", count=len(members) - MOST_PARAMETERS)
             lines.addWidget(Label(self._theme, more, "caption", "muted"))

@@ -176,9 +176,8 @@ def name_and_text(row: ToolRow) -> tuple[str, str]:
 
 
 def tip(row: ToolRow) -> str:
-    """Returns what a tool does, and its name for AI clients if it differs."""
-    other = one_line(row.tool.name, LONGEST_NAME) if row.tool.name != row.tool.original_name else row.name
-    return "\n".join(filter(None, [one_line(row.tool.description, LONGEST_TIP), other]))
+    """Returns what a tool does, and its name for AI clients."""
+    return "\n".join(filter(None, [one_line(row.tool.description, LONGEST_TIP), one_line(row.tool.name, LONGEST_NAME)]))
 
 
 def used_share(rows: Sequence[ToolRow]) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.permission_words import ToolRow as Approval
 from tooltray.ui.approval.permission_words import read_tools
 from tooltray.ui.approval.tool_approval import ToolApproval
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.destinations import AddServer, NewProfile
 from tooltray.ui.kit.page import Page
@@ -140,8 +140,8 @@ class ToolsTab(Page):
 
     def try_tool(self, name: str, arguments: str = "") -> None:
         """Opens the sheet that calls a tool, by the name that AI clients see; `arguments` are JSON."""
-        run = partial(self.run, show=self._show_try_failure)
-        self.run(open_try_sheet(self.context, self._attempts, run, name, arguments), show=self._show_try_failure)
+        show = self._show_try_failure
+        self.run(open_try_sheet(self.context, self._attempts, show, name, arguments), show=show)
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
@@ -368,30 +368,28 @@ class ToolsTab(Page):
     async def _switch(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
         """Enables or disables tools for AI clients; offers to undo what worked, and raises why the rest did not."""
         done: list[ToolSnapshot] = []
-        problem: Problem | None = None
+        failure: TooltrayError | None = None
         for tool in tools:
             try:
                 await self.hub.tools.set_tool_enabled(tool.server, tool.original_name, on)
                 done.append(tool)
             except TooltrayError as error:
-                problem = problem or error.problem
+                failure = failure or error
         self._ask_tools()  # the switches then show what is true
         if done:
             self._offer_switching_back(done, on)
-        if problem is not None:
-            failed = len(tools) - len(done)
-            if len(tools) == 1:
-                raise TooltrayError(problem.title, problem.message, problem.hint)
+        if failure is not None and len(tools) == 1:
+            raise failure
+        if failure is not None:
+            problem, failed = failure.problem, len(tools) - len(done)
             title = tr("{count} of {total} tools could not be switched", count=failed, total=len(tools))
             raise TooltrayError(title, f"{problem.title}. {problem.message}".rstrip(". "), problem.hint)
 
     def _offer_switching_back(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
-        if len(tools) == 1:
-            name = tools[0].original_name
-            words = tr("{name} is on", name=name) if on else tr("{name} is off", name=name)
-        else:
-            words = tr("{count} tools are on", count=len(tools)) if on else tr("{count} tools are off", count=len(tools))
-        self.context.offer_undo(words).action_requested.connect(lambda: self.run(self._switch(tools, not on)))
+        count, name = len(tools), tools[0].original_name
+        is_on = many(count, "{name} is on", "{count} tools are on", name=name)
+        is_off = many(count, "{name} is off", "{count} tools are off", name=name)
+        self.context.offer_undo(is_on if on else is_off).action_requested.connect(lambda: self.run(self._switch(tools, not on)))
 
     def _on_group(self) -> None:
         self.table.is_grouped = not self.table.is_grouped

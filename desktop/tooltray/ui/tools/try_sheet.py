@@ -7,7 +7,7 @@ import json
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -27,7 +27,7 @@ from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import timer
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.view import View
+from tooltray.ui.kit.view import Show, View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.server_text import seen
@@ -110,14 +110,11 @@ CHANGE_WIDTH = 500  # px
 HINT, RUNNING, QUESTION, RESULT, CHANGE = range(5)  # what stands at the right
 
 
-Run = Callable[[Coroutine[object, object, object]], object]
-"""Awaits work in the background, also after the sheet is closed, and shows a failure on the page."""
-
-
-async def open_try_sheet(context: PageContext, attempts: Attempts, run: Run, name: str, text: str = "") -> None:
+async def open_try_sheet(context: PageContext, attempts: Attempts, show: Show, name: str, text: str) -> None:
     """Opens the sheet that calls a tool, in place of any other.
 
     Args:
+        show: shows on the page what failed, also after the sheet is closed.
         name: as AI clients see it.
         text: JSON of the arguments at first; empty: the schema's defaults.
 
@@ -132,7 +129,7 @@ async def open_try_sheet(context: PageContext, attempts: Attempts, run: Run, nam
     if definition is None:
         hint = tr("Switch it on to try it.") if tool is not None and not tool.is_enabled else tr("Its server may have to run first.")
         raise TooltrayError(tr("Tool {name} is not available now", name=name), "", hint)
-    panel = TrySheet(context, definition, tool.server if tool is not None else "", attempts, run, arguments)
+    panel = TrySheet(context, definition, tool.server if tool is not None else "", attempts, show, arguments)
     sheet = context.sheets.replace(panel)
     sheet.hold()  # a stray click loses no arguments
     panel.close_requested.connect(sheet.dismiss)
@@ -161,7 +158,7 @@ class TrySheet(Surface, View):
         definition: of the tool, as AI clients get it.
         server: the server of the tool.
         attempts: the last calls, with this tool too; the sheet adds its own.
-        run: awaits cancelling a call and answering a question.
+        show: shows why a call could not be cancelled, or a question not be answered.
         arguments: the values at first; None: the schema's defaults.
 
     Attributes:
@@ -176,13 +173,13 @@ class TrySheet(Surface, View):
         definition: Mapping[str, object],
         server: str,
         attempts: Attempts,
-        run: Run,
+        show: Show,
         arguments: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(context.theme, "surface.raised", "border", "xl")
         self.context, self.attempt, self._attempts = context, "", attempts
         name = self.name = str(definition["name"])
-        self._run_on_page = run
+        self._show_on_page = show
         self._began_at = 0.0
         self._progress: TryProgressed | None = None
         self._questions: list[ElicitationSnapshot] = []
@@ -255,7 +252,10 @@ class TrySheet(Surface, View):
         ended = Attempt(self.name, arguments, began_at, outcome, duration_s, result, problem)
         self._attempts.add(ended, size)
         if self.attempt == attempt:
-            self._end(ended)
+            self.attempt, self._questions = "", []
+            self._clock.stop()
+            self._earlier.insert(0, ended)
+            self._show(ended)
 
     def _read_change(self) -> None:
         """Reads what the call would change in a file that it overwrites."""
@@ -292,13 +292,6 @@ class TrySheet(Surface, View):
         """Removes a question that was answered or has ended."""
         self._questions = [each for each in self._questions if each.id != id]
         self._draw()
-
-    def _end(self, ended: Attempt) -> None:
-        """Shows the result of the call, which has ended."""
-        self.attempt, self._questions = "", []
-        self._clock.stop()
-        self._earlier.insert(0, ended)
-        self._show(ended)
 
     def _show(self, ended: Attempt) -> None:
         self._status.setText(outcome_words(ended.outcome, ended.duration_s))
@@ -414,19 +407,20 @@ class TrySheet(Surface, View):
             return
         if shown is not None:
             shown.settle()
-            shown.setParent(None)
-            shown.deleteLater()
+        clear(self._question)
         panel = QuestionPanel(self.context, question)
         panel.answered.connect(self._on_answered)
         self._question.addWidget(panel)
 
+    def _run_on_page(self, work: Coroutine[object, object, object]) -> None:
+        self.context.run(work, show=self._show_on_page)
+
     # what a person does
 
     def _on_cancel(self) -> None:
-        if self.attempt:
-            self._cancel.setEnabled(False)
-            self._status.setText(tr("Cancelling…"))
-            self._run_on_page(self.hub.tries.cancel_try(self.attempt))
+        self._cancel.setEnabled(False)
+        self._status.setText(tr("Cancelling…"))
+        self._run_on_page(self.hub.tries.cancel_try(self.attempt))
 
     def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
         self._run_on_page(self.hub.questions.answer_elicitation(id, action, content))

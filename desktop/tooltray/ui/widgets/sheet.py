@@ -221,8 +221,8 @@ def set_saved(root: QWidget) -> None:
 
 
 class SheetFrame(Surface):
-    """The frame of a sheet: `body` is for the content, which `scroll_area` scrolls; `buttons` for the buttons below it at the right.
-    `close_requested` closes it without a question.
+    """The frame of a sheet: `title_line` has its name, `body` is for the content, which `scroll_area` scrolls, and `buttons` for the
+    buttons below it at the right. `close_requested` closes it without a question.
     """
 
     close_requested = Signal()
@@ -233,8 +233,8 @@ class SheetFrame(Surface):
         self.setMaximumWidth(px(width))
         self.setAccessibleName(name)
         self._close_button = IconButton(theme, "x", tr("Close"), small=True, on_click=self.leave)
-        head = fill(row(margins=(24, 14, 16, 14)), (ElidedLabel(theme, name, "heading"), 1), self._close_button)
-        layout = fill(column(self), head, divider())  # before the content: a sheet of much text opens too low else
+        self.title_line = fill(row(margins=(24, 14, 16, 14)), (ElidedLabel(theme, name, "heading"), 1), self._close_button)
+        layout = fill(column(self), self.title_line, divider())  # before the content: a sheet of much text opens too low else
         content = QWidget()
         self._fault, self.body = column(), column(spacing=12)
         fill(column(content, margins=(24, 16, 24, 20), spacing=12), self._fault, self.body, 1)
