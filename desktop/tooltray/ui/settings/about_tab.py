@@ -3,25 +3,24 @@ the keys. A text is shown before it is copied."""
 
 from datetime import datetime
 
-from PySide6.QtCore import QLocale, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.hub import ProgramLoad, ProgramSnapshot, ReleaseNews
-from tooltray.ui.figures import moment
-from tooltray.ui.i18n import say, tr
-from tooltray.ui.kit.page import Page
+from tooltray.ui.figures import moment, number
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import whole
-from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
+from tooltray.ui.settings.settings_tab import SettingsTab
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import add_gap, clear, column, fill
 from tooltray.ui.zoom import px
@@ -49,19 +48,14 @@ class TextSheet(SheetView):
 
 def _load_words(load: ProgramLoad) -> str:
     """Returns the memory and processor time that Tooltray itself uses."""
-    locale = QLocale()
-    megabytes = locale.toString(round(load.memory_bytes / MEGABYTE))
-    return tr(
-        "{megabytes} MB of memory, {percent} % of a processor", megabytes=megabytes, percent=locale.toString(round(load.cpu_share * 100))
-    )
+    megabytes, percent = number(load.memory_bytes / MEGABYTE), number(load.cpu_share * 100)
+    return tr("{megabytes} MB of memory, {percent} % of a processor", megabytes=megabytes, percent=percent)
 
 
 def _servers_load_words(load: ProgramLoad) -> str:
     """Returns the memory and processor time that the servers of this computer use; remote servers are not included."""
-    megabytes = QLocale().toString(round(load.server_memory_bytes / MEGABYTE))
-    if load.running_servers == 1:
-        return tr("{megabytes} MB, 1 server", megabytes=megabytes)
-    return tr("{megabytes} MB, {count} servers", megabytes=megabytes, count=load.running_servers)
+    megabytes = number(load.server_memory_bytes / MEGABYTE)
+    return many(load.running_servers, "{megabytes} MB, 1 server", "{megabytes} MB, {count} servers", megabytes=megabytes)
 
 
 def _shortcuts() -> tuple[tuple[str, str], ...]:
@@ -152,31 +146,23 @@ def _status_words(news: ReleaseNews) -> str:
     return tr("Checked {when}", when=when) if news.version else tr("No newer version. Checked {when}", when=when)
 
 
-class AboutTab(Page):
+class AboutTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context)
-        theme = self._theme = context.theme
-        self._area = ReadingScroll(tr("About"))
-        self._fault = FaultArea(context.theme)
-        column(self).addWidget(NoticesAbove(self._fault, self._area))
+        super().__init__(context, tr("About"))
+        theme = context.theme
         self._program = ProgramSnapshot("", "", "", "", False)
         self._paths: dict[str, ElidedLabel] = {}
         self._add_program()
         self._add_places()
         self._add_diagnostics()
         self._add(tr("Keyboard"), group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())))
-        self._area.body.addStretch(1)
-        self.enable(False)
+        self.body.addStretch(1)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
 
     def enable(self, is_usable: bool) -> None:
         for widget in (self._about, self._releases, self._files, self._reports):
             widget.setEnabled(is_usable)
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure at the top; None removes it."""
-        self._fault.show_problem(problem)
 
     async def _read(self) -> None:
         program = self._program = await self.hub.program.get_program()
@@ -207,7 +193,7 @@ class AboutTab(Page):
         )
         self._releases = ReleaseSection(self.context)
         self._releases.body.setContentsMargins(0, px(SECTION_GAP), 0, 0)
-        fill(self._area.body, heading(theme, "Tooltray"), self._about, self._releases)
+        fill(self.body, heading(theme, "Tooltray"), self._about, self._releases)
 
     def _add_places(self) -> None:
         self._files = group(
@@ -238,8 +224,8 @@ class AboutTab(Page):
         self._add(tr("If something is wrong"), self._reports)
 
     def _add(self, title: str, rows: QWidget) -> None:
-        add_gap(self._area.body, SECTION_GAP)
-        fill(self._area.body, heading(self._theme, title), rows)
+        add_gap(self.body, SECTION_GAP)
+        fill(self.body, heading(self._theme, title), rows)
 
     def _open_path(self, path: str) -> None:
         """Opens a file or a folder with the system's program for it."""

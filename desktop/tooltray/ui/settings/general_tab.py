@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import get_args
 
-from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -16,18 +15,17 @@ from tooltray.foundation.preferences import ACTUAL_SIZE, KINDS, ZOOM_STEPS
 from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.confinement_words import choice_title
-from tooltray.ui.figures import moment, zoom_words
+from tooltray.ui.figures import moment, number, zoom_words
 from tooltray.ui.i18n import many, say, tr
-from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.recording import FOREVER, recorded_until
 from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_text import plain_tip
-from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
+from tooltray.ui.settings.settings_tab import SettingsTab
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import add_gap, clear, column
 
@@ -83,16 +81,12 @@ def _groups() -> Iterator[tuple[str, str, Sequence[Setting | str]]]:
     yield tr("Activity"), tr("What the journal on this computer keeps of calls, questions, starts and failures."), journal
 
 
-class GeneralTab(Page):
+class GeneralTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context)
-        theme = self._theme = context.theme
-        self._area = ReadingScroll(tr("General"))
-        self._fault = FaultArea(theme)
-        column(self).addWidget(NoticesAbove(self._fault, self._area))
+        super().__init__(context, tr("General"))
+        theme, body = context.theme, self.body
         self._form, self._lost = SettingForm(self, self._read), column()
         own = {LOGIN: self._login_row(), CONTENTS: self._contents_row(), KEPT: self._kept_row()}
-        body = self._area.body
         for title, text, rows in _groups():
             if body.count():
                 add_gap(body, SECTION_GAP)
@@ -100,17 +94,9 @@ class GeneralTab(Page):
             body.addWidget(group(theme, *(own[each] if isinstance(each, str) else self._form.row(each) for each in rows)))
         body.insertLayout(body.count() - 1, self._lost)  # above the rows of the journal
         body.addStretch(1)
-        self.enable(False)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
         context.hub.on_any((ConfigChanged,), self.look_again, self)
-
-    def enable(self, is_usable: bool) -> None:
-        self._area.content.setEnabled(is_usable)
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure at the top; None removes it."""
-        self._fault.show_problem(problem)
 
     async def _read(self) -> None:
         settings = (await self.hub.settings.get_settings()).settings
@@ -170,17 +156,15 @@ def _days(count: int) -> str:
 
 
 def _megabytes(count: int) -> str:
-    return tr("{count} MB", count=QLocale().toString(count))
+    return tr("{count} MB", count=number(count))
 
 
 def status_words(status: JournalStatus) -> str:
     """Returns how much is in the journal, and since when."""
     if not status.entries:
         return tr("Nothing")
-    locale = QLocale()
-    megabytes = locale.toString(max(status.bytes / MEGABYTE, 0.1), "f", 1)
-    since = moment(status.oldest_at, datetime.now())
-    return tr("{entries} entries since {time}, {megabytes} MB", entries=locale.toString(status.entries), time=since, megabytes=megabytes)
+    since, megabytes = moment(status.oldest_at, datetime.now()), number(max(status.bytes / MEGABYTE, 0.1), 1)
+    return tr("{entries} entries since {time}, {megabytes} MB", entries=number(status.entries), time=since, megabytes=megabytes)
 
 
 def lost_words(status: JournalStatus) -> tuple[str, str]:

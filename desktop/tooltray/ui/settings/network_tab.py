@@ -17,18 +17,17 @@ from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, ClientTokenS
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
-from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView, confirm
 from tooltray.ui.settings.registries import RegistrySection, ServerRegistrySection
+from tooltray.ui.settings.settings_tab import SettingsTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
 from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, divider, fill
 from tooltray.ui.zoom import px
@@ -220,21 +219,14 @@ class TokenSheet(SheetView):
         await self._read()
 
 
-class NetworkTab(Page):
+class NetworkTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context)
+        super().__init__(context, tr("Network"), spacing=30)
         self.http, self.api = HttpSection(context, self._read_http), ApiSection(context, self._read_http)
         self.servers, self.registries = ServerRegistrySection(context), RegistrySection(context)
-        area = ReadingScroll(tr("Network"), spacing=30)
-        self._content = area.content
-        fill(area.body, self.http, self.api, self.servers, self.registries, 1)
-        column(self).addWidget(area)
-        self.enable(False)
+        fill(self.body, self.http, self.api, self.servers, self.registries, 1)
         self.look_requested.connect(self._look)
         context.hub.on_any((HttpAddressChanged,), self.look_again, self)
-
-    def enable(self, is_usable: bool) -> None:
-        self._content.setEnabled(is_usable)
 
     def _look(self) -> None:
         self.registries.run(self.registries.read())

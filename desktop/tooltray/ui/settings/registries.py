@@ -184,21 +184,10 @@ def registry_time(entry: RegistryMeasurement, status: NpmRegistryStatus) -> tupl
 
 
 def where_from(entry: RegistryMeasurement) -> str:
-    match entry.origin:
-        case "npm":
-            return tr("your npm configuration")
-        case "custom":
-            return tr("chosen by you")
-        case "settings":
-            return tr("your settings")
-        case _:
-            return _place(entry.region)
-
-
-def _place(region: str) -> str:
-    """Returns the country of a mirror, in the user's language where that is known."""
-    words = {"": tr("mirror"), "China": tr("China")}
-    return words.get(region, region)
+    """Returns whence a registry is known; of a mirror its country, in the user's language where that is known."""
+    origins = {"npm": tr("your npm configuration"), "custom": tr("chosen by you"), "settings": tr("your settings")}
+    countries = {"": tr("mirror"), "China": tr("China")}
+    return origins.get(entry.origin) or countries.get(entry.region, entry.region)
 
 
 def measured(status: NpmRegistryStatus, now: datetime) -> str:
