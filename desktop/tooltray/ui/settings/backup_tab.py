@@ -20,8 +20,8 @@ from tooltray.ui.state_language import Look
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import group, setting_row
-from tooltray.ui.widgets.surface import Surface, column, fill
+from tooltray.ui.widgets.setting_rows import group, lines_box, setting_row
+from tooltray.ui.widgets.surface import fill
 from tooltray.ui.widgets.table import Table
 
 LONGEST_FILE = 8_000_000  # bytes; a set-up of a thousand servers is far smaller, and this is read into memory
@@ -37,11 +37,9 @@ class BackupTab(SettingsTab):
         self._waiting: tuple[Mapping[str, object] | None, Sequence[SetupChange]] | None = None  # another sheet was in its way
         text = ElidedLabel(theme, tr("Servers and settings as one file, without secrets."), "caption", "muted")
         self._section = Section(context, tr("Backup"), text)
-        export, take_in, reset = (
-            Button(theme, words, small=True) for words in (tr("Export…"), tr("Import…"), tr("Restore starter servers…"))
-        )
-        export.clicked.connect(self._on_export)
-        take_in.clicked.connect(self._on_import)
+        export = Button(theme, tr("Export…"), small=True, on_click=self._on_export)
+        take_in = Button(theme, tr("Import…"), small=True, on_click=self._on_import)
+        reset = Button(theme, tr("Restore starter servers…"), small=True)
         reset.clicked.connect(lambda: self.run(self._preview_reset(), button=reset))
         rows = (
             setting_row(theme, tr("Export"), tr("For another computer, or to keep."), export),
@@ -173,8 +171,7 @@ class BackupSheet(SheetView):
             Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
         ]
         table = Table(theme, columns, tr("What changes"), lambda each: (each.subject, each.name), in_card=True, has_header=True)
-        self._box = Surface(theme, "surface", "border", "m")
-        column(self._box, margins=(14, 1, 14, 1)).addWidget(table)
+        self._box = lines_box(theme, [table], margin=1)
         self.body.addWidget(self._box)
         return table
 

@@ -4,7 +4,7 @@ missing. The value of a stored secret is never shown, and no command is run: the
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -49,8 +49,8 @@ class SecretEntry(QWidget, View):
         self.secret_name, self._is_new = "", is_new
         self._field = text_line(theme, "", tr("Paste or type the value") if is_new else tr("New value"), is_secret=True)
         self._field.textChanged.connect(self._draw)
-        self._field.returnPressed.connect(self._on_store)
         self._button = Button(theme, self._verb, on_click=self._on_store)
+        self._field.returnPressed.connect(self._button.click)
         self._wait, self._fault = KeyringWait(theme, context.hub), column()
         fill(column(self, spacing=6), fill(row(spacing=8), (self._field, 1), self._button), self._wait, self._fault)
         self.setFocusProxy(self._field)
@@ -67,10 +67,6 @@ class SecretEntry(QWidget, View):
     def _verb(self) -> str:
         return tr("Store") if self._is_new else tr("Replace")
 
-    def focus_field(self) -> None:
-        """Moves the focus to the field."""
-        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
-
     def show_problem(self, problem: Problem | None) -> None:
         """Shows below the field why the value was not stored."""
         if problem is not None:
@@ -78,9 +74,8 @@ class SecretEntry(QWidget, View):
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
 
     def _on_store(self) -> None:
-        if self._button.isEnabled():
-            self._set_busy(True)
-            self.run(self._store(self.secret_name, self._field.text()))
+        self._set_busy(True)
+        self.run(self._store(self.secret_name, self._field.text()))
 
     def _on_place_chosen(self, kind: str, passphrase: str) -> None:
         if self._field.text():
@@ -242,7 +237,7 @@ class NewSecretSheet(SheetView):
 
     def _on_name_done(self) -> None:
         if self._name.text().strip():
-            self._entry.focus_field()
+            self._entry.setFocus()
 
 
 class CommandSheet(SheetView):

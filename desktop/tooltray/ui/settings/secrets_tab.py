@@ -37,8 +37,6 @@ PLACE = 4  # of the section about the place among the others, while nothing is w
 NAME_WIDTH = 300  # px of a missing secret's words beside its field
 MOST_FIELDS = 8  # more of them come as others are filled in; nobody types a hundred at once
 SEARCHED_FROM = 12  # secrets; fewer are seen at once
-
-
 CHOICE_WIDTH = 240
 PASS, KEYRING, COMMAND = "${secret:pass:PATH}", "${secret:keyring:SERVICE/NAME}", "${secret:command:NAME}"
 
@@ -59,12 +57,13 @@ class PlaceSection(Section):
         self._choice.setMinimumWidth(px(CHOICE_WIDTH))
         self._choice.chosen_changed.connect(self._on_chosen)
         self._state = StateBadge(theme, said.place_look(StoredSecrets("")))
-        self._check = Button(theme, tr("Try it"), small=True, on_click=self._on_check)
+        self._check = Button(theme, tr("Try it"), small=True)
+        self._check.clicked.connect(lambda: self.run(open_secrets(self.hub, "", ""), then=self._read, button=self._check))
         self._passphrase = text_line(theme, tr("Passphrase for the file"), is_secret=True)
         self._passphrase.setMinimumWidth(px(CHOICE_WIDTH))
         self._passphrase.textChanged.connect(self._draw)
-        self._passphrase.returnPressed.connect(self._on_use_file)
-        self._use = Button(theme, tr("Use the file"), on_click=self._on_use_file)
+        self._use = Button(theme, tr("Use the file"), on_click=lambda: self._use_place("file", self._passphrase.text()))
+        self._passphrase.returnPressed.connect(self._use.click)
         text = tr("Opens the file, or becomes the passphrase of a new one.")
         self._passphrase_row = setting_row(theme, tr("Passphrase"), text, self._passphrase, self._use)
         rows = (
@@ -99,19 +98,12 @@ class PlaceSection(Section):
         found.chosen.connect(self._use_place)
         self._fault.addWidget(found)
 
-    def _on_check(self) -> None:
-        self.run(open_secrets(self.hub, "", ""), then=self._read, button=self._check)
-
     def _on_chosen(self, kind: str) -> None:
         self._draw()
         if kind != "file" and kind != self._backend:
             self._use_place(kind, "")
         elif kind == "file":
             self._passphrase.setFocus()
-
-    def _on_use_file(self) -> None:
-        if self._use.isEnabled():
-            self._use_place("file", self._passphrase.text())
 
     def _use_place(self, kind: str, passphrase: str) -> None:
         """Opens the place of the secrets, or another one; a keyring may show its prompt."""
@@ -208,7 +200,7 @@ class SecretsTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context, tr("Secrets"), spacing=30)
         theme = context.theme
-        self._secrets: StoredSecrets | None = None
+        self._secrets = StoredSecrets("")  # as they were last read
         self._look = self.reading(self._read)
         self._asked = ""  # a secret that is to be shown once it is known
         self._entries: dict[str, QWidget] = {}
@@ -226,11 +218,6 @@ class SecretsTab(SettingsTab):
     def enable(self, is_usable: bool) -> None:
         super().enable(is_usable)
         self._new.setEnabled(is_usable)
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the hub's secrets have been read."""
-        return self._secrets is not None
 
     def open_destination(self, destination: Destination) -> None:
         if isinstance(destination, OpenSecret):
@@ -328,8 +315,6 @@ class SecretsTab(SettingsTab):
         ]
 
     def _show_stored(self) -> None:
-        if self._secrets is None:
-            return
         stored = [each for each in self._secrets.secrets if each.is_stored or (each.is_stored is None and each.kind == "value")]
         shown = said.found(stored, self._search.text())
         self._about.set_text(said.about(stored))
@@ -353,8 +338,7 @@ class SecretsTab(SettingsTab):
 
     def _running_with(self, name: str) -> list[str]:
         """Returns the running servers that got the secret's previous value, and get the new one only after a restart."""
-        known = self._secrets.secrets if self._secrets is not None else ()
-        users = next((each.used_by for each in known if each.name == name and each.is_stored), ())
+        users = next((each.used_by for each in self._secrets.secrets if each.name == name and each.is_stored), ())
         found = [self.context.servers.find(user) for user in users]
         return [server.name for server in found if server is not None and server.state is ServerState.RUNNING]
 
@@ -367,8 +351,7 @@ class SecretsTab(SettingsTab):
             self.run(self._remove([secret.name]), then=self._read)
 
     def _on_remove_unused(self) -> None:
-        if self._secrets is not None:
-            self.run(self._remove([each.name for each in self._secrets.secrets if said.is_unused(each)]), then=self._read)
+        self.run(self._remove([each.name for each in self._secrets.secrets if said.is_unused(each)]), then=self._read)
 
     async def _remove(self, names: list[str]) -> None:
         gone: list[str] = []
@@ -388,7 +371,7 @@ class SecretsTab(SettingsTab):
             self._look()
 
     def _show_asked(self) -> None:
-        if not self._asked or self._secrets is None or self.context.sheets.sheet is not None:
+        if not self._asked or not self._reading.isHidden() or self.context.sheets.sheet is not None:
             return
         name, self._asked = self._asked, ""
         secret = next((each for each in self._secrets.secrets if each.name == name), SecretSnapshot(name, False))
