@@ -15,19 +15,18 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import whole
-from tooltray.ui.settings.settings_tab import SettingsTab
+from tooltray.ui.settings.settings_tab import SECTION_GAP, SettingsTab
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import add_gap, clear, column, fill
+from tooltray.ui.widgets.setting_rows import group, setting_row
+from tooltray.ui.widgets.surface import clear, column, fill
 from tooltray.ui.zoom import px
 
 WIDTH = 760
 LINES = 22  # of a text that are seen at once
-SECTION_GAP = 20
 MEGABYTE = 1_000_000
 
 
@@ -155,7 +154,7 @@ class AboutTab(SettingsTab):
         self._add_program()
         self._add_places()
         self._add_diagnostics()
-        self._add(tr("Keyboard"), group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())))
+        self.add_group(tr("Keyboard"), *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts()))
         self.body.addStretch(1)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
@@ -183,8 +182,8 @@ class AboutTab(SettingsTab):
         self._servers_load = Label(theme, "", "caption", "secondary", tabular=True)
         licences = Button(theme, tr("Show licences"), small=True)
         licences.clicked.connect(lambda: self.run(self._show_licences(), button=licences))
-        self._about = group(
-            theme,
+        self._about = self.add_group(
+            "Tooltray",
             setting_row(theme, tr("Version"), "", self._version),
             setting_row(theme, tr("Updating"), "", self._update),
             setting_row(theme, tr("Tooltray uses"), "", self._load),
@@ -193,16 +192,15 @@ class AboutTab(SettingsTab):
         )
         self._releases = ReleaseSection(self.context)
         self._releases.body.setContentsMargins(0, px(SECTION_GAP), 0, 0)
-        fill(self.body, heading(theme, "Tooltray"), self._about, self._releases)
+        self.body.addWidget(self._releases)
 
     def _add_places(self) -> None:
-        self._files = group(
-            self._theme,
+        self._files = self.add_group(
+            tr("Where files are"),
             self._place_row("settings", tr("Settings"), tr("A text that you can edit.")),
             self._place_row("logs", tr("Logs"), tr("Of Tooltray and of each server.")),
             self._place_row("home", tr("All files"), tr("Everything that Tooltray keeps.")),
         )
-        self._add(tr("Where files are"), self._files)
 
     def _place_row(self, member: str, title: str, text: str) -> QWidget:
         """Makes the row of a file or folder; `member`: its path in ProgramSnapshot."""
@@ -220,12 +218,7 @@ class AboutTab(SettingsTab):
         diagnostics = Button(theme, tr("Copy diagnostics…"), small=True)
         diagnostics.clicked.connect(lambda: self.run(self._show_diagnostics(), button=diagnostics))
         text = tr("For a bug report. You see them first.")
-        self._reports = group(theme, setting_row(theme, tr("Diagnostics"), text, diagnostics))
-        self._add(tr("If something is wrong"), self._reports)
-
-    def _add(self, title: str, rows: QWidget) -> None:
-        add_gap(self.body, SECTION_GAP)
-        fill(self.body, heading(self._theme, title), rows)
+        self._reports = self.add_group(tr("If something is wrong"), setting_row(theme, tr("Diagnostics"), text, diagnostics))
 
     def _open_path(self, path: str) -> None:
         """Opens a file or a folder with the system's program for it."""
