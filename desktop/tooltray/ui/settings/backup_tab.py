@@ -128,10 +128,18 @@ class BackupSheet(SheetView):
         theme, self._setup = context.theme, setup
         self._words = (tr("Restore"), tr("Restoring…")) if setup is None else (tr("Import"), tr("Importing…"))
         self._what = Label(theme, "", "body", "secondary", wrap=True)
-        self.body.addWidget(self._what)
-        self._table = self._add_table()
+        columns = [
+            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 160),
+            Column(tr("What"), subject, Kind.QUIET, 124),
+            Column(tr("Change"), change_look, Kind.STATE, 116),
+            Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
+        ]
+        name = tr("What changes")
+        self._table = Table(theme, columns, name, lambda each: (each.subject, each.name), in_card=True, has_header=True)
+        self._box = lines_box(theme, [self._table], margin=1)
         self._replace = Switch(theme, tr("Replace servers of the same name"))
         self._replace.clicked.connect(self._on_replace)
+        fill(self.body, self._what, self._box)
         if setup is not None:
             text = tr("Otherwise yours stay as they are.")
             self.body.addWidget(setting_row(theme, tr("Replace servers of the same name"), text, self._replace))
@@ -161,19 +169,6 @@ class BackupSheet(SheetView):
         super().show_problem(problem)
         if problem is not None:
             self._set_busy(False)
-
-    def _add_table(self) -> Table:
-        theme = self._theme
-        columns = [
-            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 160),
-            Column(tr("What"), subject, Kind.QUIET, 124),
-            Column(tr("Change"), change_look, Kind.STATE, 116),
-            Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
-        ]
-        table = Table(theme, columns, tr("What changes"), lambda each: (each.subject, each.name), in_card=True, has_header=True)
-        self._box = lines_box(theme, [table], margin=1)
-        self.body.addWidget(self._box)
-        return table
 
     def _on_replace(self, is_on: bool) -> None:
         self._go.setEnabled(False)  # until it is known what that would do

@@ -130,9 +130,8 @@ class TokenSheet(SheetView):
         scopes = [("manage", tr("Change everything")), ("call", tr("Look, and call tools")), ("read", tr("Look"))]
         self._scope = Choice(theme, scopes, name=tr("What it may"))
         self._scope.chosen_changed.connect(self._draw)
-        self._lasts = Choice(
-            theme, [("", tr("Until you revoke it")), *((days, tr("{days} days", days=days)) for days in DAYS)], name=tr("Ends")
-        )
+        ends = [("", tr("Until you revoke it")), *((days, tr("{days} days", days=days)) for days in DAYS)]
+        self._lasts = Choice(theme, ends, name=tr("Ends"))
         for choice in (self._scope, self._lasts):
             choice.setMinimumWidth(px(CHOICE_WIDTH))
         self._trusted = Switch(theme, tr("Let it decide in your place"), on=is_trusted)
@@ -324,14 +323,12 @@ class ApiSection(Section):
         text = tr("Scripts and other programs on this computer can do what you can do here.")
         super().__init__(context, tr("Programs"), Label(theme, text, "caption", "muted", wrap=True))
         self._read, self._address, self._details = read, "", QWidget()
-        self._switch = Switch(theme, tr("Let programs control Tooltray"))
+        title = tr("Let programs control Tooltray")
+        self._switch = Switch(theme, title)
         self._switch.clicked.connect(lambda is_on: self.run(self.hub.access.set_api_enabled(is_on, None), then=self._read))
-        text = tr("Over HTTP, with tokens of their own.")
         self._add_details()
-        box = Surface(theme)
-        fill(
-            column(box, margins=(16, 0, 16, 0)), setting_row(theme, tr("Let programs control Tooltray"), text, self._switch), self._details
-        )
+        box, line = Surface(theme), setting_row(theme, title, tr("Over HTTP, with tokens of their own."), self._switch)
+        fill(column(box, margins=(16, 0, 16, 0)), line, self._details)
         self.body.addWidget(box)
         self.show_http(HttpStatus())
 

@@ -87,12 +87,9 @@ class RegistrySection(Section):
         theme = self._theme
         self._custom = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         end = Button(theme, tr("Use no longer"), small=True, on_click=lambda: self.run(self._leave_custom()))
+        line = setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end)
         self._custom_row = QWidget()
-        fill(
-            column(self._custom_row),
-            setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end),
-            divider(),
-        )
+        fill(column(self._custom_row), line, divider())
         return self._custom_row
 
     def _columns(self) -> list[Column]:
