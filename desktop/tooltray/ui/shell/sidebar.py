@@ -1,17 +1,18 @@
 """The left navigation: the pages, the entry for AI clients, and at its foot the hub's status."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from tooltray.ui import icons
-from tooltray.ui.i18n import tr
-from tooltray.ui.shell.hub_status import PauseMenu
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.shell.hub_status import PAUSE, PAUSES, Duration
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, IconButton, PaintedButton
+from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, new_menu
 from tooltray.ui.widgets.icon import Icon, Logo
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, fill, row
@@ -160,8 +161,10 @@ class Sidebar(QFrame):
         if self._is_paused:
             self.pause_requested.emit(False, None)
             return
-        menu = PauseMenu(self._theme, self)
-        menu.setAccessibleName(menu.title())
-        menu.chosen.connect(self.pause_requested)
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu = new_menu(self, self._theme, say(PAUSE))
+        for text, duration in PAUSES:
+            menu.addAction(say(text)).triggered.connect(partial(self._pause_for, duration))
         menu.popup(self._pause.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def _pause_for(self, duration: Duration) -> None:
+        self.pause_requested.emit(True, duration())

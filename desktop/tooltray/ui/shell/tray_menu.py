@@ -1,36 +1,30 @@
 """The tray icon's menu: the hub's state in words, what waits for the user, who works now, servers that need the user first, then the app.
-Who works now, what failed last and what Tooltray needs is read only while the menu is open. The menu is changed in place, since a desktop
-may be showing it over D-Bus."""
+The menu is changed in place, since a desktop may be showing it over D-Bus."""
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
 
 import msgspec
-from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, ActivityRow, CallNow
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad, ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerSnapshot
-from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
-from tooltray.ui.kit.background import CoalescedRead, timer
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_actions import ACTIONS, IN_TRAY, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.shell.hub_status import PauseMenu, summary
+from tooltray.ui.shell.hub_status import PAUSE, PAUSES, Duration, summary
 from tooltray.ui.state_language import Look, needs_person, paused_look, server_look
 from tooltray.ui.theme import Theme
 
@@ -83,64 +77,12 @@ def load_line(load: ProgramLoad) -> str:
     return " · ".join((words, tr("servers: {memory} MB", memory=servers))) if load.running_servers else words
 
 
-EVERY_MS = 2000  # a person reads a menu for some seconds
-MOST_READS = 30  # a minute
-SHOWN_FAILURES = 3
-T = TypeVar("T")
-FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
-
-
 class TrayReadings(msgspec.Struct, frozen=True):
     """The values of the last read; None: not read yet, or the read failed."""
 
     calls: Sequence[CallNow] | None = None
     failures: Sequence[ActivityRow] | None = None
     load: ProgramLoad | None = None
-
-
-class TrayReads(QObject):
-    """The reads for the tray's menu, which `show` shows."""
-
-    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, show: Callable[[TrayReadings], None], parent: QObject) -> None:
-        super().__init__(parent)
-        self._hub, self._show = hub, show
-        self._left = 0
-        self._readings = TrayReadings()
-        self._read = CoalescedRead(self._look, tasks=tasks, name="tray")
-        self._timer = timer(self, EVERY_MS, self._on_timeout, repeats=True)
-
-    def begin(self) -> None:
-        """Begins to read, since the menu opens."""
-        self._left = MOST_READS
-        self._timer.start()
-        self._read.ask()
-
-    def end(self) -> None:
-        """Stops reading, since the menu was closed."""
-        self._timer.stop()
-
-    def _on_timeout(self) -> None:
-        self._left -= 1
-        if self._left <= 0:
-            self.end()
-        else:
-            self._read.ask()
-
-    async def _look(self) -> None:
-        """Reads each value separately: a failure hides none of the others."""
-        calls = await _known(self._hub.activity.get_calls_now())
-        failures = await _known(self._hub.activity.get_activity(FAILURES, limit=SHOWN_FAILURES))
-        readings = TrayReadings(calls, failures, await _known(self._hub.program.get_load()))
-        if readings != self._readings:
-            self._readings = readings
-            self._show(readings)
-
-
-async def _known(read: Coroutine[object, object, T]) -> T | None:
-    try:
-        return await read
-    except TooltrayError:
-        return None
 
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
@@ -211,9 +153,11 @@ class TrayMenu(QMenu):
         self._after_now = self.addSeparator()
         self._more = self._add("more", NOTHING, self._way_to(Servers()))
         self._after_servers = self.addSeparator()
-        self._pause = PauseMenu(theme, self)
-        self._pause.chosen.connect(self.pause_requested)
-        self.addMenu(self._pause)
+        self._pause = self.addMenu("")
+        self._pause.setFont(theme.font())
+        self._fixed[self._pause.menuAction()] = ("pause", PAUSE)
+        for text, duration in PAUSES:
+            self._add("", text, partial(self._pause_for, duration), self._pause)
         self._resume = self._add("play", Phrase("Resume all servers"), lambda: self.pause_requested.emit(False, None))
         self._add("copy", Phrase("Copy entry for a client"), self.entry_copy_requested.emit)
         self.addSeparator()
@@ -232,7 +176,6 @@ class TrayMenu(QMenu):
 
     def retranslate(self) -> None:
         """Updates the fixed texts to the current language; `show_hub` updates the others."""
-        self._pause.retranslate()
         for action, (_, text) in self._fixed.items():
             action.setText(say(text))
         self._clear("release")
@@ -376,12 +319,17 @@ class TrayMenu(QMenu):
     def _way_to(self, place: Destination) -> Callable[[], None]:
         return lambda: self.place_requested.emit(place)
 
-    def _add(self, icon: str, text: Phrase, slot: Callable[[], object]) -> QAction:
-        action = self.addAction("")
+    def _pause_for(self, duration: Duration) -> None:
+        self.pause_requested.emit(True, duration())
+
+    def _add(self, icon: str, text: Phrase, slot: Callable[[], object], menu: QMenu | None = None) -> QAction:
+        """Adds an entry to this menu, or to one in it; its text and its icon follow the language and the theme."""
+        action = (self if menu is None else menu).addAction("")
         action.triggered.connect(lambda: slot())
         self._fixed[action] = (icon, text)
         return action
 
     def _tint(self) -> None:
         for action, (icon, _) in self._fixed.items():
-            action.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+            if icon:
+                action.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
