@@ -160,8 +160,6 @@ class Desktop:
     ) -> None:
         self._theme, self._link, self._hub = appearance.theme, link, hub
         self._tray, self._tasks, self._start = tray, tasks, start
-        self._phase = HubPhase.STARTING  # as the windows were last told
-        self._problem: Problem | None = None
         self._hidden, self._asked_link = start.hidden, start.link
         if HEARS_ADDRESSES:
             self._addresses = OpenedAddresses(app)
@@ -314,7 +312,6 @@ class Desktop:
             self._notifications.send("", title(problem), advice(problem))
 
     def _set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
-        self._phase, self._problem = phase, problem
         self._tray.set_phase(phase)
         if self._is_built:
             self._window.set_phase(phase, problem)
@@ -420,7 +417,6 @@ class Desktop:
         new = self._start.build_main()
         self._connect_main(new)
         new.take_place_of(old)
-        new.set_phase(self._phase, self._problem)
         old.hide()
         old.deleteLater()
         self._tasks.spawn(while_valid(new, new.build_pages), name="build pages")

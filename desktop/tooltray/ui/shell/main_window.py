@@ -117,6 +117,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._hides_on_close = hides_on_close
         self._phase = HubPhase.STARTING
+        self._problem: Problem | None = None
         self._is_painted = False
         self.setWindowTitle("Tooltray")
         self.setWindowIcon(icons.app_icon())
@@ -175,7 +176,7 @@ class MainWindow(QMainWindow):
         self.resize(self.size().boundedTo(room - FRAME))
 
     def take_place_of(self, other: "MainWindow") -> None:
-        """Copies the geometry, page and tab of another main window, which the caller then removes."""
+        """Copies the geometry, page, tab and phase of another main window, which the caller then removes."""
         self.setGeometry(other.geometry())
         self.setWindowState(other.windowState())
         name = next(name for name, page in other._pages.items() if page is other._stack.currentWidget())
@@ -188,10 +189,11 @@ class MainWindow(QMainWindow):
             self.show()
             if is_at_work:
                 self.activateWindow()  # a person goes on with the keyboard
+        self.set_phase(other._phase, other._problem)
 
     def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
         """Shows the phase of the hub; `problem` is why it does not run."""
-        self._phase = phase
+        self._phase, self._problem = phase, problem
         for page in self._pages.values():
             page.set_phase(phase)
         self.context.notices.set_failure(problem)

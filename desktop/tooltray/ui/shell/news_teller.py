@@ -219,9 +219,9 @@ class NewsTeller(QObject):
         updates = await self._hub.discovery.get_registry_updates()
         new = [update.server for update in updates if self._is_first(f"update:{update.server}:{update.newest}")]
         if new:
-            title = tr("Update available: {names}", names=first_names(new, MOST_NAMES))
+            words = tr("Update available: {names}", names=first_names(new, MOST_NAMES))
             text = tr("It is installed only when you approve.")
-            self._notifications.send("update", title, text, partial(self._places.go, OpenServer(new[0])))
+            self._notifications.send("update", words, text, partial(self._places.go, OpenServer(new[0])))
 
 
 def whose(report: ProblemReported) -> str:
