@@ -235,20 +235,17 @@ class TrayMenu(QMenu):
             return
         self._now = (words, failures, len(calls))
         self._clear("now")
-        self._show_now(words, failures, len(calls))
-        self._stay_on_screen()
-
-    def _show_now(self, words: Sequence[str], failures: Sequence[ActivityEntry], calls: int) -> None:
         self._after_now.setVisible(bool(words or failures))
         for text in words:
             self._line("now", self._after_now, "state-connected", text).triggered.connect(self._way_to(Activity()))
-        if calls > SHOWN_CALLS:
-            more = tr("{count} more calls are under way", count=calls - SHOWN_CALLS)
+        if len(calls) > SHOWN_CALLS:
+            more = tr("{count} more calls are under way", count=len(calls) - SHOWN_CALLS)
             self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
             menu = self._submenu("now", self._after_now, tr("Last failures"), "alert")
             for entry in failures:
                 menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
+        self._stay_on_screen()
 
     def _show_release(self, news: ReleaseNews, running: str) -> None:
         """Shows a newer version with its changes and how it is installed, and that the running one was withdrawn."""
