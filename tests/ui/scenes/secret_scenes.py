@@ -88,7 +88,7 @@ async def secret_command(theme: Theme) -> Shot:
 
 async def secret_new(theme: Theme) -> Shot:
     shot, tab = await opened(theme)
-    tab.open_new()
+    tab._new.click()
     return shot
 
 

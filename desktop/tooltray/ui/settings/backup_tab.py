@@ -40,7 +40,7 @@ class BackupTab(SettingsTab):
         export = Button(theme, tr("Export…"), small=True, on_click=self._on_export)
         take_in = Button(theme, tr("Import…"), small=True, on_click=self._on_import)
         reset = Button(theme, tr("Restore starter servers…"), small=True)
-        reset.clicked.connect(lambda: self.run(self._preview_reset(), button=reset))
+        reset.clicked.connect(lambda: self._section.run(self._preview_reset(), button=reset))
         rows = (
             setting_row(theme, tr("Export"), tr("For another computer, or to keep."), export),
             setting_row(theme, tr("Import"), tr("You see what changes first."), take_in),
@@ -49,10 +49,6 @@ class BackupTab(SettingsTab):
         self._section.body.addWidget(group(theme, *rows))
         fill(self.body, self._section, 1)
         context.sheets.freed.connect(self._on_freed)
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure above the rows; None removes it."""
-        self._section.show_problem(problem)
 
     def show_changes(self, setup: Mapping[str, object] | None, changes: Sequence[SetupChange]) -> None:
         """Shows what an import, or a reset if `setup` is None, would do: in the sheet that is about it, in a new one, or after another
@@ -71,13 +67,13 @@ class BackupTab(SettingsTab):
 
     def _on_export(self) -> None:
         title, name = tr("Export a backup"), "tooltray.json"
-        self.context.choose_new_file(title, name, lambda path: self.run(self._export(Path(path))), kind=SETUP_FILES)
+        self.context.choose_new_file(title, name, lambda path: self._section.run(self._export(Path(path))), kind=SETUP_FILES)
 
     def _on_import(self) -> None:
         dialog = QFileDialog(self.context.window, tr("Import a backup"), "", SETUP_FILES)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: self.run(self._preview_import(Path(path))))
+        dialog.fileSelected.connect(lambda path: self._section.run(self._preview_import(Path(path))))
         dialog.open()
 
     async def _preview_reset(self) -> None:

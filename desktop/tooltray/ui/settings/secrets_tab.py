@@ -210,7 +210,8 @@ class SecretsTab(SettingsTab):
         self.elsewhere = ElsewhereSection(context, self._look, self.open_secret)
         self.place = PlaceSection(context, self._read)
         fill(self.body, self._reading, self._missing, self._stored, self.elsewhere, self.place, 1)
-        self._new = Button(theme, tr("New secret"), icon="plus", on_click=self.open_new)
+        self._new = Button(theme, tr("New secret"), icon="plus")
+        self._new.clicked.connect(lambda: context.sheets.show(NewSecretSheet(context, stored=self._on_stored)))
         self.header_actions = (self._new,)
         self.look_requested.connect(self._look)
         context.hub.on_any((ConfigChanged, SecretsChanged), self.look_again, self)
@@ -235,10 +236,6 @@ class SecretsTab(SettingsTab):
         self._show_stored()
         self.elsewhere.show_secrets(secrets.secrets, commands)
         self._show_asked()
-
-    def open_new(self) -> None:
-        """Opens the sheet for a new secret."""
-        self.context.sheets.show(NewSecretSheet(self.context, stored=self._on_stored))
 
     def open_secret(self, secret: SecretSnapshot) -> None:
         """Opens the sheet of one secret."""

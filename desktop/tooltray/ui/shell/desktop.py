@@ -174,7 +174,7 @@ class Desktop:
         self._screen_lock = ScreenLockWatch(hub=hub, tasks=tasks)
         appearance.language_changed.connect(self._on_language_changed)
         appearance.zoom_changed.connect(self._on_zoom_changed)
-        appearance.zoom_failed.connect(self._on_zoom_failed)
+        appearance.zoom_failed.connect(lambda problem: self._window.context.notices.add_notice(problem))
         tray.menu.quit_requested.connect(self._on_quit)
         tray.open_requested.connect(self._on_open)
 
@@ -403,12 +403,8 @@ class Desktop:
             QTimer.singleShot(0, self._window, self._replace_window)  # what asked for it stands in the window that goes
 
     def _on_zoom_changed(self, percent: int) -> None:
-        if self._is_built and self._window.isVisible():
+        if self._window.isVisible():
             self._window.context.say(tr("Zoom: {percent}", percent=zoom_words(percent)))
-
-    def _on_zoom_failed(self, problem: Problem) -> None:
-        if self._is_built:
-            self._window.context.notices.add_notice(problem)
 
     def _replace_window(self) -> None:
         if self._reason or self._window.sheet is not None:

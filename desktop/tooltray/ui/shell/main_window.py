@@ -146,7 +146,7 @@ class MainWindow(QMainWindow):
             index = [entry.name for entry in PAGES].index(name)
             page = self._pages[name] = PAGES[index].make(self.context)
             self._stack.addWidget(page)
-            page.need_person.connect(partial(self._sidebar.set_badge, index))
+            page.need_person.connect(self._sidebar.items[index].set_badge)
             page.set_phase(self._phase)
         return self._pages[name]
 
@@ -259,7 +259,7 @@ class MainWindow(QMainWindow):
             leave_focus(self.context.notices)
             header.hold(self.context.notices)
         self._stack.setCurrentWidget(page)
-        self._sidebar.set_page(index)
+        self._sidebar.items[index].setChecked(True)
 
     def _on_page_key(self, index: int) -> None:
         if self.sheet is None:

@@ -80,6 +80,9 @@ class NavItem(PaintedButton):
 class Sidebar(QFrame):
     """The navigation of the window. `page_requested` carries the index of the page the user wants, `pause_requested` whether to pause
     everything.
+
+    Attributes:
+        items: of the pages; the checked one is the current page's.
     """
 
     page_requested = Signal(int)
@@ -94,10 +97,10 @@ class Sidebar(QFrame):
         self._brand, self._is_compact = QWidget(), False
         fill(row(self._brand, margins=(8, 0, 0, 18), spacing=10), Logo(24), (Label(theme, "Tooltray", "heading"), 1))
         group = QButtonGroup(self)
-        self._items = [NavItem(theme, icon, text) for icon, text in pages]
-        for index, item in enumerate(self._items):
+        self.items = [NavItem(theme, icon, text) for icon, text in pages]
+        for index, item in enumerate(self.items):
             group.addButton(item, index)
-        self._items[0].setChecked(True)
+        self.items[0].setChecked(True)
         group.idClicked.connect(self.page_requested)
         find = Button(theme, tr("Search or run a command"), "ghost", "search", small=True, on_click=self.palette_requested.emit)
         find.setToolTip(tr("Servers, tools, settings and what can be done with them") + f" ({PALETTE_KEY})")
@@ -105,7 +108,7 @@ class Sidebar(QFrame):
         copy.setToolTip(tr("The entry that an AI client's settings need to use these servers"))
         self._named = ((find, find.text(), "search"), (copy, copy.text(), "copy"))
         self._layout = column(self, margins=(12, 28, 12, 12), spacing=2)
-        fill(self._layout, self._brand, *self._items, 1, find, copy, self._hub_status(theme))
+        fill(self._layout, self._brand, *self.items, 1, find, copy, self._hub_status(theme))
         self._fit()
 
     def set_compact(self, is_compact: bool) -> None:
@@ -113,7 +116,7 @@ class Sidebar(QFrame):
         if is_compact is not self._is_compact:
             self._is_compact = is_compact
             self._brand.setVisible(not is_compact)
-            for item in self._items:
+            for item in self.items:
                 item.set_compact(is_compact)
             for button, text, icon in self._named:
                 button.set_face("" if is_compact else text, icon)
@@ -128,14 +131,6 @@ class Sidebar(QFrame):
         else:
             self._layout.invalidate()
             self.setFixedWidth(max(self._theme.size("sidebar"), self._layout.minimumSize().width()))  # a language may have longer words
-
-    def set_page(self, page: int) -> None:
-        """Marks the current page."""
-        self._items[page].setChecked(True)
-
-    def set_badge(self, page: int, count: int) -> None:
-        """Shows how many things on a page need the user."""
-        self._items[page].set_badge(count)
 
     def show_hub(self, look: Look, detail: str, *, can_pause: bool, is_paused: bool) -> None:
         """Shows the hub's status at the foot."""
