@@ -142,9 +142,7 @@ class TrayMenu(QMenu):
         self._entries: dict[str, ServerEntry] = {}
         self._fixed: dict[QAction, tuple[str, Phrase]] = {}  # with their icons and texts
         self._is_paused = False
-        self._waiting: tuple[object, ...] = ()
-        self._now: tuple[object, ...] = ()
-        self._release = (ReleaseNews(), "")
+        self._shown: dict[str, object] = {}  # by the parts that change
         self.setFont(theme.font())
         self._head = self.addAction("")
         self._head.setEnabled(False)
@@ -168,6 +166,7 @@ class TrayMenu(QMenu):
         self._about = self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
         self._quit = self._add("power", Phrase("Quit"), self.quit_requested.emit)
         self._lines: dict[str, list[QAction]] = {"waiting": [], "now": [], "release": []}
+        self._ends = {"waiting": self._after_waiting, "now": self._after_now, "release": self._about}
         self._after_waiting.setVisible(False)  # a desktop that draws the menu itself would show two in a row
         self._after_now.setVisible(False)
         self.retranslate()
@@ -178,8 +177,7 @@ class TrayMenu(QMenu):
         """Updates the fixed texts to the current language; `show_hub` updates the others."""
         for action, (_, text) in self._fixed.items():
             action.setText(say(text))
-        self._clear("release")
-        self._release = (ReleaseNews(), "")
+        self._begin("release", None)
         self._load.setText(tr("One moment…"))  # until it is read: the menu does not grow by this line while it is open
         self._show_servers([])
 
@@ -203,21 +201,19 @@ class TrayMenu(QMenu):
     def show_waiting(self, approvals: Sequence[ApprovalSnapshot], questions: Sequence[str]) -> None:
         """Shows what waits for the user: calls, which can be answered here, and the servers with questions."""
         shown = (*approvals[:SHOWN_WAITING], *questions[:SHOWN_WAITING])
-        if shown == self._waiting:
+        if not self._begin("waiting", shown):
             return
-        self._waiting = shown
-        self._clear("waiting")
         self._after_waiting.setVisible(bool(shown))
         for request in approvals[:SHOWN_WAITING]:
             self._add_approval(request)
         for server in questions[:SHOWN_WAITING]:
-            action = self._line("waiting", self._after_waiting, "message", tr("{name} asks you something", name=short(server)))
+            action = self._line("waiting", "message", tr("{name} asks you something", name=short(server)))
             action.triggered.connect(self.open_requested)
         self._stay_on_screen()
 
     def _add_approval(self, request: ApprovalSnapshot) -> None:
         """Adds a call. Only one that can be judged without its arguments can be allowed here; the others open the window."""
-        menu = self._submenu("waiting", self._after_waiting, approval_line(request))
+        menu = self._submenu("waiting", approval_line(request))
         menu.setIcon(icons.icon("shield", self._theme.color("warning"), 14))
         menu.addAction(tr("Look at it…")).triggered.connect(self.approvals_requested)
         if can_answer(request):
@@ -231,28 +227,24 @@ class TrayMenu(QMenu):
         if readings.load is not None:
             self._load.setText(load_line(readings.load))
         words = tuple(call_line(call) for call in calls[:SHOWN_CALLS])
-        if (words, failures, len(calls)) == self._now:
+        if not self._begin("now", (words, failures, len(calls))):
             return
-        self._now = (words, failures, len(calls))
-        self._clear("now")
         self._after_now.setVisible(bool(words or failures))
         for text in words:
-            self._line("now", self._after_now, "state-connected", text).triggered.connect(self._way_to(Activity()))
+            self._line("now", "state-connected", text).triggered.connect(self._way_to(Activity()))
         if len(calls) > SHOWN_CALLS:
             more = tr("{count} more calls are under way", count=len(calls) - SHOWN_CALLS)
-            self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
+            self._line("now", "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
-            menu = self._submenu("now", self._after_now, tr("Last failures"), "alert")
+            menu = self._submenu("now", tr("Last failures"), "alert")
             for entry in failures:
                 menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
         self._stay_on_screen()
 
     def _show_release(self, news: ReleaseNews, running: str) -> None:
         """Shows a newer version with its changes and how it is installed, and that the running one was withdrawn."""
-        if (news, running) == self._release:
+        if not self._begin("release", (news, running)):
             return
-        self._release = (news, running)
-        self._clear("release")
         if news.withdrawn:
             title = tr("Tooltray {version} was withdrawn", version=running)
             self._add_release("alert", title, [news.withdrawn], tr("About Tooltray"))
@@ -261,17 +253,17 @@ class TrayMenu(QMenu):
             self._add_release("download", title, news.changes, say(news.update))
 
     def _add_release(self, icon: str, title: str, lines: Sequence[str], last: str) -> None:
-        menu = self._submenu("release", self._about, title, icon)
+        menu = self._submenu("release", title, icon)
         for line in lines:
             menu.addAction(short(line, LONGEST_LINE)).setEnabled(False)
         menu.addSeparator()
         menu.addAction(short(last, LONGEST_LINE)).triggered.connect(self._way_to(Settings("about")))
 
-    def _submenu(self, part: str, before: QAction, title: str, icon: str = "") -> QMenu:
+    def _submenu(self, part: str, title: str, icon: str = "") -> QMenu:
         menu = QMenu(title, self)
         if icon:
             menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
-        self._lines[part].append(self.insertMenu(before, menu))
+        self._lines[part].append(self.insertMenu(self._ends[part], menu))
         return menu
 
     def _stay_on_screen(self) -> None:
@@ -285,17 +277,22 @@ class TrayMenu(QMenu):
         else:
             self.popup(QPoint(place.x(), screen.top()))
 
-    def _line(self, part: str, before: QAction, icon: str, text: str) -> QAction:
+    def _line(self, part: str, icon: str, text: str) -> QAction:
         action = QAction(icons.icon(icon, self._theme.color("text.secondary"), 14), text, self)
-        self.insertAction(before, action)
+        self.insertAction(self._ends[part], action)
         self._lines[part].append(action)
         return action
 
-    def _clear(self, part: str) -> None:
+    def _begin(self, part: str, shown: object) -> bool:
+        """Empties a part of the menu that is to show something else than before; returns whether it is."""
+        if self._shown.get(part) == shown:
+            return False
+        self._shown[part] = shown
         for action in self._lines[part]:
             self.removeAction(action)
             (action.menu() or action).deleteLater()
         self._lines[part] = []
+        return True
 
     def _show_servers(self, all_servers: list[ServerSnapshot]) -> None:
         servers, more = all_servers[:SHOWN_SERVERS], len(all_servers) - SHOWN_SERVERS
