@@ -45,18 +45,6 @@ class TextSheet(SheetView):
         self.add_button(tr("Copy"), lambda: context.copy(text, tr("Copied")), "primary", "copy")
 
 
-def _load_words(load: ProgramLoad) -> str:
-    """Returns the memory and processor time that Tooltray itself uses."""
-    megabytes, percent = number(load.memory_bytes / MEGABYTE), number(load.cpu_share * 100)
-    return tr("{megabytes} MB of memory, {percent} % of a processor", megabytes=megabytes, percent=percent)
-
-
-def _servers_load_words(load: ProgramLoad) -> str:
-    """Returns the memory and processor time that the servers of this computer use; remote servers are not included."""
-    megabytes = number(load.server_memory_bytes / MEGABYTE)
-    return many(load.running_servers, "{megabytes} MB, 1 server", "{megabytes} MB, {count} servers", megabytes=megabytes)
-
-
 def _shortcuts() -> tuple[tuple[str, str], ...]:
     """Returns the keys with what each does."""
     return (
@@ -169,9 +157,14 @@ class AboutTab(SettingsTab):
         self._update.set_text(say(program.update))
         for member, path in self._paths.items():
             path.set_text(getattr(program, member))
-        load = await self.hub.program.get_load()  # the share of the processor is known from the second measurement on
-        self._load.setText(_load_words(load))
-        self._servers_load.setText(_servers_load_words(load))
+        self._show_load(await self.hub.program.get_load())  # the share of the processor is known from the second measurement on
+
+    def _show_load(self, load: ProgramLoad) -> None:
+        own, servers = number(load.memory_bytes / MEGABYTE), number(load.server_memory_bytes / MEGABYTE)
+        share = number(load.cpu_share * 100)
+        self._load.setText(tr("{megabytes} MB of memory, {percent} % of a processor", megabytes=own, percent=share))
+        words = many(load.running_servers, "{megabytes} MB, 1 server", "{megabytes} MB, {count} servers", megabytes=servers)
+        self._servers_load.setText(words)
 
     def _add_program(self) -> None:
         theme = self._theme

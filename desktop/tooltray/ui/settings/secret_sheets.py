@@ -135,8 +135,7 @@ class SecretDetailsSheet(SheetView):
         self, context: PageContext, secret: SecretSnapshot, *, stored: Callable[[str], None], end: Callable[[SecretSnapshot], None]
     ) -> None:
         super().__init__(context, secret.name, WIDTH)
-        self._secret, self._stored, self._end = secret, stored, end
-        self._entry: SecretEntry | None = None
+        self._secret, self._end = secret, end
         theme = self._theme
         texts = {
             "own": tr("Tooltray keeps this for itself: which tokens you trust, or what its backups are encrypted with."),
@@ -149,13 +148,12 @@ class SecretDetailsSheet(SheetView):
             self.body.addWidget(Banner(theme, "warning", title(secret.problem), sentences(secret.problem)))
         if secret.kind != "own":
             self._add_users()
-        if secret.kind == "value":
-            self._add_entry()
+        entry = self._add_entry(stored) if secret.kind == "value" else None
         if secret.is_stored and secret.kind != "own":
             word = tr("Sign out") if secret.kind == "sign-in" else tr("Remove")
             fill(self.buttons, Button(theme, word, "danger", "trash", on_click=self._on_end), 1)
         close = self.add_button(tr("Close"), self.leave)
-        self.set_first_focus(self._entry or close)
+        self.set_first_focus(entry or close)
 
     def _add_users(self) -> None:
         theme, users = self._theme, self._secret.used_by
@@ -178,16 +176,14 @@ class SecretDetailsSheet(SheetView):
             line.addWidget(show)
         return line
 
-    def _add_entry(self) -> None:
+    def _add_entry(self, stored: Callable[[str], None]) -> SecretEntry:
         theme, secret = self._theme, self._secret
         add_gap(self.body, 4)
-        self._entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
-        self._entry.stored.connect(self._on_stored)
-        fill(self.body, Label(theme, tr("Value"), "strong"), self._entry, Label(theme, _note(secret), "caption", "muted", wrap=True))
-
-    def _on_stored(self, name: str) -> None:
-        self.close_requested.emit()
-        self._stored(name)
+        entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
+        entry.stored.connect(self.close_requested)
+        entry.stored.connect(stored)
+        fill(self.body, Label(theme, tr("Value"), "strong"), entry, Label(theme, _note(secret), "caption", "muted", wrap=True))
+        return entry
 
     def _on_server(self, name: str) -> None:
         self.close_requested.emit()
@@ -213,22 +209,18 @@ class NewSecretSheet(SheetView):
 
     def __init__(self, context: PageContext, *, stored: Callable[[str], None]) -> None:
         super().__init__(context, tr("New secret"), WIDTH)
-        self._stored = stored
         theme = context.theme
         self._name = text_line(theme, tr("Name"), EXAMPLE, style="mono")
         self._name.textChanged.connect(self._on_name_changed)
         self._name.returnPressed.connect(self._on_name_done)
         self._reference = Label(theme, "", "caption", "muted", wrap=True)
         self._entry = SecretEntry(context, "")
-        self._entry.stored.connect(self._on_stored)
+        self._entry.stored.connect(self.close_requested)
+        self._entry.stored.connect(stored)
         fill(self.body, Label(theme, tr("Name"), "strong"), self._name, self._reference, Label(theme, tr("Value"), "strong"), self._entry)
         self.add_button(tr("Cancel"), self.leave)
         self.set_first_focus(self._name)
         self._on_name_changed("")
-
-    def _on_stored(self, name: str) -> None:
-        self.close_requested.emit()
-        self._stored(name)
 
     def _on_name_changed(self, text: str) -> None:
         name = text.strip()
