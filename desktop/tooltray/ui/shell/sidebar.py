@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy, QW
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.page import PageEntry
 from tooltray.ui.shell.hub_status import PAUSE, PAUSES, Duration
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
@@ -78,37 +79,36 @@ class NavItem(PaintedButton):
 
 
 class Sidebar(QFrame):
-    """The navigation of the window. `page_requested` carries the index of the page the user wants, `pause_requested` whether to pause
+    """The navigation of the window. `page_requested` carries the name of the page the user wants, `pause_requested` whether to pause
     everything.
 
     Attributes:
         items: of the pages; the checked one is the current page's.
     """
 
-    page_requested = Signal(int)
+    page_requested = Signal(str)
     pause_requested = Signal(bool, object)
     entry_copy_requested = Signal()
     palette_requested = Signal()
 
-    def __init__(self, theme: Theme, pages: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, theme: Theme, pages: Sequence[PageEntry]) -> None:
         super().__init__()
         self.setObjectName("Sidebar")
         self._theme, self._is_paused = theme, False
         self._brand, self._is_compact = QWidget(), False
         fill(row(self._brand, margins=(8, 0, 0, 18), spacing=10), Logo(24), (Label(theme, "Tooltray", "heading"), 1))
         group = QButtonGroup(self)
-        self.items = [NavItem(theme, icon, text) for icon, text in pages]
-        for index, item in enumerate(self.items):
-            group.addButton(item, index)
-        self.items[0].setChecked(True)
-        group.idClicked.connect(self.page_requested)
+        self.items = {entry.name: NavItem(theme, entry.icon, entry.title()) for entry in pages}
+        for name, item in self.items.items():
+            group.addButton(item)
+            item.clicked.connect(partial(self.page_requested.emit, name))
         find = Button(theme, tr("Search or run a command"), "ghost", "search", small=True, on_click=self.palette_requested.emit)
         find.setToolTip(tr("Servers, tools, settings and what can be done with them") + f" ({PALETTE_KEY})")
         copy = Button(theme, tr("Copy entry for a client"), "ghost", "copy", small=True, on_click=self.entry_copy_requested.emit)
         copy.setToolTip(tr("The entry that an AI client's settings need to use these servers"))
         self._named = ((find, find.text(), "search"), (copy, copy.text(), "copy"))
         self._layout = column(self, margins=(12, 28, 12, 12), spacing=2)
-        fill(self._layout, self._brand, *self.items, 1, find, copy, self._hub_status(theme))
+        fill(self._layout, self._brand, *self.items.values(), 1, find, copy, self._hub_status(theme))
         self._fit()
 
     def set_compact(self, is_compact: bool) -> None:
@@ -116,7 +116,7 @@ class Sidebar(QFrame):
         if is_compact is not self._is_compact:
             self._is_compact = is_compact
             self._brand.setVisible(not is_compact)
-            for item in self.items:
+            for item in self.items.values():
                 item.set_compact(is_compact)
             for button, text, icon in self._named:
                 button.set_face("" if is_compact else text, icon)
