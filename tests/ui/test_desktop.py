@@ -702,6 +702,7 @@ async def test_another_language_is_spoken_at_once_in_the_same_place(live: Callab
     await until(life.window.isActiveWindow)
     assert life.window.page("settings").current == "general"
     assert life.window.size().toTuple() == (1000, 700)
+    assert life.window.page("settings").is_usable
     assert "伺服器" in [each.text() for each in life.window.findChildren(NavItem)]
     await until(lambda: not isValid(before))
     life.window.hide()

@@ -5,6 +5,7 @@ import time
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -154,6 +155,24 @@ async def test_http_is_moved_to_another_port(theme: Theme) -> None:
         control(page, "Move there").click()
         await desk.asked("set_http_enabled", True, 7720)
         await until(lambda: "http://127.0.0.1:7720/mcp" in drawn(page))
+
+
+async def test_enter_in_a_field_presses_its_button_and_none_that_is_disabled(theme: Theme) -> None:
+    fake = FakePresenter()
+    fake.http = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        port, address = field(page, "Port"), field(page, "Address of the registry of MCP servers")
+        QTest.keyClick(port, Qt.Key.Key_Return)
+        QTest.keyClick(address, Qt.Key.Key_Return)
+        port.setText("7720")
+        QTest.keyClick(port, Qt.Key.Key_Return)
+        await desk.asked("set_http_enabled", True, 7720)
+        address.setText("https://registry.corp.example")
+        QTest.keyClick(address, Qt.Key.Key_Return)
+        await desk.asked("change_settings", {"discovery": {"registry": "https://registry.corp.example"}}, "")
+        assert [call[0] for call in desk.engine.calls].count("set_http_enabled") == 1
+        assert [call[0] for call in desk.engine.calls].count("change_settings") == 1
 
 
 async def test_the_registry_of_servers_is_refreshed_changed_and_switched_off(theme: Theme) -> None:

@@ -57,7 +57,7 @@ async def opened(desk: Desk) -> PalettePanel:
 
 
 def titles(shown: PalettePanel) -> list[str]:
-    return [row.title if isinstance(row, PaletteEntry) else f"# {row}" for row in shown.list.rows]
+    return [row.title if isinstance(row, PaletteEntry) else f"# {row}" for row in shown.list._model.rows]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,9 @@ async def test_what_the_tray_and_the_header_can_do_is_found(theme: Theme, query:
         QTest.keyClicks(shown.field, query)
         await until(lambda: [title for title in titles(shown) if title in found][: len(found)])
         assert set(found) <= set(titles(shown))
-        assert shown.list.rows[0] == next(row for row in shown.list.rows if isinstance(row, PaletteEntry) and row.title in found)
+        assert shown.list._model.rows[0] == next(
+            row for row in shown.list._model.rows if isinstance(row, PaletteEntry) and row.title in found
+        )
 
 
 async def test_the_palette_quits_and_unlocks(theme: Theme) -> None:
@@ -182,7 +184,7 @@ async def test_keys_go_round_and_escape_gives_the_focus_back(theme: Theme) -> No
             QTest.keyClick(shown.field, key)
             assert (shown.list.entry is first) is (key == Qt.Key.Key_Backtab)
         QTest.keyClick(shown.field, Qt.Key.Key_Up)
-        assert shown.list.entry is shown.list.rows[-1]
+        assert shown.list.entry is shown.list._model.rows[-1]
         assert shown.field.accessibleDescription().startswith(shown.list.entry.title)
         QTest.keyClick(shown.field, Qt.Key.Key_Escape)
         await until(lambda: QApplication.focusWidget() is before)
@@ -202,7 +204,7 @@ async def test_what_the_clipboard_holds_is_offered_and_opens_the_sheet_with_it(t
     async with Desk(fake(), theme) as desk:
         QGuiApplication.clipboard().setText("npx -y @example/mcp-weather")
         shown = await opened(desk)
-        offer = next(row for row in shown.list.rows if isinstance(row, PaletteEntry) and row.key == "do:paste")
+        offer = next(row for row in shown.list._model.rows if isinstance(row, PaletteEntry) and row.key == "do:paste")
         shown.field.setText(offer.title)
         QTest.keyClick(shown.field, Qt.Key.Key_Return)
         await until(lambda: desk.window.sheet is not None and desk.window.sheet.panel is not shown)

@@ -35,7 +35,7 @@ def engine(*missing: str, **stored: str) -> FakePresenter:
 
 async def opened(desk: Desk, name: str = "") -> SecretsTab:
     tab = desk.open_secrets(name)
-    await until(lambda: tab.is_known and not len(desk.tasks))
+    await until(lambda: tab._reading.isHidden() and not len(desk.tasks))
     return tab
 
 
@@ -289,7 +289,7 @@ async def test_a_value_that_cannot_be_stored_is_refused_beside_its_field(theme: 
         fake.failures.clear()
         control(panel, "Store").click()
         await until(lambda: desk.window.sheet is None)
-        assert tab.is_known
+        assert tab._reading.isHidden()
 
 
 async def test_another_place_is_chosen_and_a_file_waits_for_its_passphrase(theme: Theme) -> None:
@@ -336,5 +336,5 @@ async def test_a_hub_that_cannot_answer_is_said_and_not_taken_for_no_secrets(the
         assert "None yet" not in drawn(tab)
         fake.failures.clear()
         tab.look_again()
-        await until(lambda: tab.is_known)
+        await until(lambda: tab._reading.isHidden())
         assert "Tooltray is not running" not in drawn(tab)

@@ -405,7 +405,7 @@ async def test_who_works_and_what_failed_is_read_while_the_menu_is_open(theme: T
         line.trigger()
         assert asked == [OpenEntry(7)]
         tray.menu.aboutToHide.emit()
-        assert not tray._reads._timer.isActive()
+        assert not tray._timer.isActive()
 
 
 async def test_a_hub_that_cannot_say_what_happens_leaves_the_rest_of_the_menu(theme: Theme) -> None:

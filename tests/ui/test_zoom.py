@@ -194,5 +194,5 @@ async def test_a_zoom_is_saved_once_also_if_the_settings_are_said_to_have_change
     assert zoom() == 110
     await tasks.close()
     theme.zoom_requested.disconnect(appearance._on_zoom_requested)
-    app.styleHints().colorSchemeChanged.disconnect(appearance._on_color_scheme_changed)
+    app.styleHints().colorSchemeChanged.disconnect(appearance._paint)
     appearance.deleteLater()

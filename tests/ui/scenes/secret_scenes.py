@@ -49,7 +49,7 @@ async def opened(
     result.engine.stored_secrets = secrets
     result.engine.settings["secretCommands"] = commands or {}
     tab = result.open_secrets()
-    await until(lambda: tab.is_known and not len(result.tasks))
+    await until(lambda: tab._reading.isHidden() and not len(result.tasks))
     return Shot(result, size=size), tab
 
 
@@ -88,7 +88,7 @@ async def secret_command(theme: Theme) -> Shot:
 
 async def secret_new(theme: Theme) -> Shot:
     shot, tab = await opened(theme)
-    tab.open_new()
+    tab._new.click()
     return shot
 
 

@@ -3,32 +3,30 @@ the keys. A text is shown before it is copied."""
 
 from datetime import datetime
 
-from PySide6.QtCore import QLocale, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.hub import ProgramLoad, ProgramSnapshot, ReleaseNews
-from tooltray.ui.figures import moment
-from tooltray.ui.i18n import say, tr
-from tooltray.ui.kit.page import Page
+from tooltray.ui.figures import moment, number
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import whole
-from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
+from tooltray.ui.settings.settings_tab import SECTION_GAP, SettingsTab
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import ReadingScroll
-from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import add_gap, clear, column, fill
+from tooltray.ui.widgets.setting_rows import group, setting_row
+from tooltray.ui.widgets.surface import clear, column, fill
 from tooltray.ui.zoom import px
 
 WIDTH = 760
 LINES = 22  # of a text that are seen at once
-SECTION_GAP = 20
 MEGABYTE = 1_000_000
 
 
@@ -45,23 +43,6 @@ class TextSheet(SheetView):
         self.body.addWidget(CodeView(context.theme, text, name, lines=min(LINES, text.count("\n") + 1)))
         self.add_button(tr("Close"), self.leave)
         self.add_button(tr("Copy"), lambda: context.copy(text, tr("Copied")), "primary", "copy")
-
-
-def _load_words(load: ProgramLoad) -> str:
-    """Returns the memory and processor time that Tooltray itself uses."""
-    locale = QLocale()
-    megabytes = locale.toString(round(load.memory_bytes / MEGABYTE))
-    return tr(
-        "{megabytes} MB of memory, {percent} % of a processor", megabytes=megabytes, percent=locale.toString(round(load.cpu_share * 100))
-    )
-
-
-def _servers_load_words(load: ProgramLoad) -> str:
-    """Returns the memory and processor time that the servers of this computer use; remote servers are not included."""
-    megabytes = QLocale().toString(round(load.server_memory_bytes / MEGABYTE))
-    if load.running_servers == 1:
-        return tr("{megabytes} MB, 1 server", megabytes=megabytes)
-    return tr("{megabytes} MB, {count} servers", megabytes=megabytes, count=load.running_servers)
 
 
 def _shortcuts() -> tuple[tuple[str, str], ...]:
@@ -152,21 +133,17 @@ def _status_words(news: ReleaseNews) -> str:
     return tr("Checked {when}", when=when) if news.version else tr("No newer version. Checked {when}", when=when)
 
 
-class AboutTab(Page):
+class AboutTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context)
-        theme = self._theme = context.theme
-        self._area = ReadingScroll(tr("About"))
-        self._fault = FaultArea(context.theme)
-        column(self).addWidget(NoticesAbove(self._fault, self._area))
+        super().__init__(context, tr("About"))
+        theme = context.theme
         self._program = ProgramSnapshot("", "", "", "", False)
         self._paths: dict[str, ElidedLabel] = {}
         self._add_program()
         self._add_places()
         self._add_diagnostics()
-        self._add(tr("Keyboard"), group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())))
-        self._area.body.addStretch(1)
-        self.enable(False)
+        self.add_group(tr("Keyboard"), *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts()))
+        self.body.addStretch(1)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
 
@@ -174,19 +151,20 @@ class AboutTab(Page):
         for widget in (self._about, self._releases, self._files, self._reports):
             widget.setEnabled(is_usable)
 
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure at the top; None removes it."""
-        self._fault.show_problem(problem)
-
     async def _read(self) -> None:
         program = self._program = await self.hub.program.get_program()
         self._version.setText(f"{program.version}, {say(program.kind_name)}")
         self._update.set_text(say(program.update))
         for member, path in self._paths.items():
             path.set_text(getattr(program, member))
-        load = await self.hub.program.get_load()  # the share of the processor is known from the second measurement on
-        self._load.setText(_load_words(load))
-        self._servers_load.setText(_servers_load_words(load))
+        self._show_load(await self.hub.program.get_load())  # the share of the processor is known from the second measurement on
+
+    def _show_load(self, load: ProgramLoad) -> None:
+        own, servers = number(load.memory_bytes / MEGABYTE), number(load.server_memory_bytes / MEGABYTE)
+        share = number(load.cpu_share * 100)
+        self._load.setText(tr("{megabytes} MB of memory, {percent} % of a processor", megabytes=own, percent=share))
+        words = many(load.running_servers, "{megabytes} MB, 1 server", "{megabytes} MB, {count} servers", megabytes=servers)
+        self._servers_load.setText(words)
 
     def _add_program(self) -> None:
         theme = self._theme
@@ -197,8 +175,8 @@ class AboutTab(Page):
         self._servers_load = Label(theme, "", "caption", "secondary", tabular=True)
         licences = Button(theme, tr("Show licences"), small=True)
         licences.clicked.connect(lambda: self.run(self._show_licences(), button=licences))
-        self._about = group(
-            theme,
+        self._about = self.add_group(
+            "Tooltray",
             setting_row(theme, tr("Version"), "", self._version),
             setting_row(theme, tr("Updating"), "", self._update),
             setting_row(theme, tr("Tooltray uses"), "", self._load),
@@ -207,16 +185,15 @@ class AboutTab(Page):
         )
         self._releases = ReleaseSection(self.context)
         self._releases.body.setContentsMargins(0, px(SECTION_GAP), 0, 0)
-        fill(self._area.body, heading(theme, "Tooltray"), self._about, self._releases)
+        self.body.addWidget(self._releases)
 
     def _add_places(self) -> None:
-        self._files = group(
-            self._theme,
+        self._files = self.add_group(
+            tr("Where files are"),
             self._place_row("settings", tr("Settings"), tr("A text that you can edit.")),
             self._place_row("logs", tr("Logs"), tr("Of Tooltray and of each server.")),
             self._place_row("home", tr("All files"), tr("Everything that Tooltray keeps.")),
         )
-        self._add(tr("Where files are"), self._files)
 
     def _place_row(self, member: str, title: str, text: str) -> QWidget:
         """Makes the row of a file or folder; `member`: its path in ProgramSnapshot."""
@@ -234,12 +211,7 @@ class AboutTab(Page):
         diagnostics = Button(theme, tr("Copy diagnostics…"), small=True)
         diagnostics.clicked.connect(lambda: self.run(self._show_diagnostics(), button=diagnostics))
         text = tr("For a bug report. You see them first.")
-        self._reports = group(theme, setting_row(theme, tr("Diagnostics"), text, diagnostics))
-        self._add(tr("If something is wrong"), self._reports)
-
-    def _add(self, title: str, rows: QWidget) -> None:
-        add_gap(self._area.body, SECTION_GAP)
-        fill(self._area.body, heading(self._theme, title), rows)
+        self._reports = self.add_group(tr("If something is wrong"), setting_row(theme, tr("Diagnostics"), text, diagnostics))
 
     def _open_path(self, path: str) -> None:
         """Opens a file or a folder with the system's program for it."""

@@ -2,7 +2,7 @@
 shows what an import or the starter servers would change, and then does it."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -12,17 +12,16 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.settings.settings_tab import SettingsTab
 from tooltray.ui.state_language import Look
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import group, setting_row
-from tooltray.ui.widgets.surface import Surface, column, fill
+from tooltray.ui.widgets.setting_rows import group, lines_box, setting_row
+from tooltray.ui.widgets.surface import fill
 from tooltray.ui.widgets.table import Table
 
 LONGEST_FILE = 8_000_000  # bytes; a set-up of a thousand servers is far smaller, and this is read into memory
@@ -31,36 +30,25 @@ WIDTH = 680
 SETUP_FILES = "JSON (*.json)"
 
 
-class BackupTab(Page):
+class BackupTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context)
-        theme, self._area = context.theme, ReadingScroll(tr("Backup"))
+        super().__init__(context, tr("Backup"))
+        theme = context.theme
         self._waiting: tuple[Mapping[str, object] | None, Sequence[SetupChange]] | None = None  # another sheet was in its way
-        column(self).addWidget(self._area)
         text = ElidedLabel(theme, tr("Servers and settings as one file, without secrets."), "caption", "muted")
         self._section = Section(context, tr("Backup"), text)
-        export, take_in, reset = (
-            Button(theme, words, small=True) for words in (tr("Export…"), tr("Import…"), tr("Restore starter servers…"))
-        )
-        export.clicked.connect(self._on_export)
-        take_in.clicked.connect(self._on_import)
-        reset.clicked.connect(lambda: self.run(self._preview_reset(), button=reset))
+        export = Button(theme, tr("Export…"), small=True, on_click=self._on_export)
+        take_in = Button(theme, tr("Import…"), small=True, on_click=self._on_import)
+        reset = Button(theme, tr("Restore starter servers…"), small=True)
+        reset.clicked.connect(lambda: self._section.run(self._preview_reset(), button=reset))
         rows = (
             setting_row(theme, tr("Export"), tr("For another computer, or to keep."), export),
             setting_row(theme, tr("Import"), tr("You see what changes first."), take_in),
             setting_row(theme, tr("Starter servers"), tr("The servers that come with Tooltray become as they came. Your own stay."), reset),
         )
         self._section.body.addWidget(group(theme, *rows))
-        fill(self._area.body, self._section, 1)
-        self.enable(False)
+        fill(self.body, self._section, 1)
         context.sheets.freed.connect(self._on_freed)
-
-    def enable(self, is_usable: bool) -> None:
-        self._area.content.setEnabled(is_usable)
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure above the rows; None removes it."""
-        self._section.show_problem(problem)
 
     def show_changes(self, setup: Mapping[str, object] | None, changes: Sequence[SetupChange]) -> None:
         """Shows what an import, or a reset if `setup` is None, would do: in the sheet that is about it, in a new one, or after another
@@ -72,33 +60,21 @@ class BackupTab(Page):
         elif self.context.sheets.show(BackupSheet(self.context, setup, changes)) is None:
             self._waiting = setup, changes
 
-    @property
-    def has_waiting(self) -> bool:
-        """Whether changes wait for another sheet to be closed."""
-        return self._waiting is not None
-
     def _on_freed(self) -> None:
         if self._waiting is not None:
             waiting, self._waiting = self._waiting, None
             self.show_changes(*waiting)
 
     def _on_export(self) -> None:
-        dialog = self._choose_file(tr("Export a backup"), lambda path: self.run(self._export(Path(path))))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        dialog.selectFile("tooltray.json")
-        dialog.open()
+        title, name = tr("Export a backup"), "tooltray.json"
+        self.context.choose_new_file(title, name, lambda path: self._section.run(self._export(Path(path))), kind=SETUP_FILES)
 
     def _on_import(self) -> None:
-        dialog = self._choose_file(tr("Import a backup"), lambda path: self.run(self._preview_import(Path(path))))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.open()
-
-    def _choose_file(self, title: str, use: Callable[[str], None]) -> QFileDialog:
-        dialog = QFileDialog(self.context.window, title, "", SETUP_FILES)
+        dialog = QFileDialog(self.context.window, tr("Import a backup"), "", SETUP_FILES)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(use)
-        return dialog
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda path: self._section.run(self._preview_import(Path(path))))
+        dialog.open()
 
     async def _preview_reset(self) -> None:
         self.show_changes(None, await self.hub.setup.preview_reset())
@@ -148,10 +124,18 @@ class BackupSheet(SheetView):
         theme, self._setup = context.theme, setup
         self._words = (tr("Restore"), tr("Restoring…")) if setup is None else (tr("Import"), tr("Importing…"))
         self._what = Label(theme, "", "body", "secondary", wrap=True)
-        self.body.addWidget(self._what)
-        self._table = self._add_table()
+        columns = [
+            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 160),
+            Column(tr("What"), subject, Kind.QUIET, 124),
+            Column(tr("Change"), change_look, Kind.STATE, 116),
+            Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
+        ]
+        name = tr("What changes")
+        self._table = Table(theme, columns, name, lambda each: (each.subject, each.name), in_card=True, has_header=True)
+        self._box = lines_box(theme, [self._table], margin=1)
         self._replace = Switch(theme, tr("Replace servers of the same name"))
         self._replace.clicked.connect(self._on_replace)
+        fill(self.body, self._what, self._box)
         if setup is not None:
             text = tr("Otherwise yours stay as they are.")
             self.body.addWidget(setting_row(theme, tr("Replace servers of the same name"), text, self._replace))
@@ -181,20 +165,6 @@ class BackupSheet(SheetView):
         super().show_problem(problem)
         if problem is not None:
             self._set_busy(False)
-
-    def _add_table(self) -> Table:
-        theme = self._theme
-        columns = [
-            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 160),
-            Column(tr("What"), subject, Kind.QUIET, 124),
-            Column(tr("Change"), change_look, Kind.STATE, 116),
-            Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
-        ]
-        table = Table(theme, columns, tr("What changes"), lambda each: (each.subject, each.name), in_card=True, has_header=True)
-        self._box = Surface(theme, "surface", "border", "m")
-        column(self._box, margins=(14, 1, 14, 1)).addWidget(table)
-        self.body.addWidget(self._box)
-        return table
 
     def _on_replace(self, is_on: bool) -> None:
         self._go.setEnabled(False)  # until it is known what that would do

@@ -2,11 +2,10 @@
 keeps. A change applies at once; a failed one resets the control and is explained."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import get_args
 
-from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -16,101 +15,77 @@ from tooltray.foundation.preferences import ACTUAL_SIZE, KINDS, ZOOM_STEPS
 from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.confinement_words import choice_title
-from tooltray.ui.figures import moment, zoom_words
+from tooltray.ui.figures import moment, number, zoom_words
 from tooltray.ui.i18n import many, say, tr
-from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.recording import FOREVER, recorded_until
 from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_text import plain_tip
-from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
+from tooltray.ui.settings.settings_tab import SettingsTab
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.page_frame import ReadingScroll
-from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import add_gap, clear, column
+from tooltray.ui.widgets.setting_rows import setting_row
+from tooltray.ui.widgets.surface import clear, column
 
-SECTION_GAP = 20
 OFF, ALWAYS, UNTIL = "", "always", "until"
 DAYS = (7, 30, 90, 365)
 MEGABYTES = (50, 200, 1000, 5000)
 DEFAULT_DAYS, DEFAULT_MEGABYTES = 30, 200  # as the engine has them where the settings say nothing
 MEGABYTE = 1_000_000
-LOGIN, CONTENTS, KEPT = "login", "contents", "kept"  # rows without a member in the settings
 
 
-def _groups() -> Iterator[tuple[str, str, Sequence[Setting | str]]]:
-    """Yields the groups of rows, in the order in which users look for them: title, sentence, rows. A row without a member in the settings
-    is named, as LOGIN.
-    """
-    system, keeps = tr("System"), tr("Keep running when the window closes")
-    names = {"": system, **{each.code: each.name for each in languages()}}
-    themes = {"": system, "light": tr("Light"), "dark": tr("Dark")}
-    of_window = tr("Of the window and of commands in a terminal.")
-    looks = [
-        Setting("language", tr("Language"), of_window, "", tuple(names), names.__getitem__),
-        Setting("window.theme", tr("Theme"), tr("Of all windows, at once."), "", tuple(themes), themes.__getitem__),
-        Setting("window.size", tr("Zoom"), tr("Size of text in all windows: Ctrl++, Ctrl+-, Ctrl+0."), ACTUAL_SIZE, ZOOM_STEPS, zoom_words),
-    ]
-    yield tr("Appearance"), "", looks
-    starts = Setting("window.startsHidden", tr("Start in the tray"), tr("The window stays away until you open it from the tray."))
-    yield (
-        tr("Start and end"),
-        "",
-        [LOGIN, starts, Setting("window.keepsRunning", keeps, tr("Clients keep working; the tray icon stays."), True)],
-    )
-    choices = {"": tr("Automatic"), **{each: choice_title(each) for each in get_args(AccessChoice)}}
-    text = tr(
-        "Careful: sandboxed, changes ask. Trusted: changes ask. Free: never asks. "
-        "Automatic: careful if from a link or the registry, trusted if you enter it."
-    )
-    yield tr("New servers"), "", [Setting("newServers", tr("Access"), text, "", tuple(choices), choices.__getitem__)]
-    elsewhere = tr("Sent while you look elsewhere. What is switched off still shows in the window.")
-    yield (
-        tr("Notifications"),
-        elsewhere,
-        [Setting(f"notifications.{each.name}", say(each.title), say(each.text), each.is_on) for each in KINDS],
-    )
-    line, oldest = tr("The path, the host or the first words of a command, without secrets."), tr("Beyond that the oldest entries go.")
-    journal: list[Setting | str] = [
-        Setting("activity.line", tr("One line of each call"), line, True),
-        CONTENTS,
-        Setting("activity.days", tr("Keep entries for"), tr("Older ones go."), DEFAULT_DAYS, DAYS, _days),
-        Setting("activity.megabytes", tr("Use at most"), oldest, DEFAULT_MEGABYTES, MEGABYTES, _megabytes),
-        KEPT,
-    ]
-    yield tr("Activity"), tr("What the journal on this computer keeps of calls, questions, starts and failures."), journal
-
-
-class GeneralTab(Page):
+class GeneralTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context)
-        theme = self._theme = context.theme
-        self._area = ReadingScroll(tr("General"))
-        self._fault = FaultArea(theme)
-        column(self).addWidget(NoticesAbove(self._fault, self._area))
+        super().__init__(context, tr("General"))
         self._form, self._lost = SettingForm(self, self._read), column()
-        own = {LOGIN: self._login_row(), CONTENTS: self._contents_row(), KEPT: self._kept_row()}
-        body = self._area.body
-        for title, text, rows in _groups():
-            if body.count():
-                add_gap(body, SECTION_GAP)
-            body.addLayout(heading(theme, title, Label(theme, text, "caption", "muted", wrap=True) if text else None))
-            body.addWidget(group(theme, *(own[each] if isinstance(each, str) else self._form.row(each) for each in rows)))
-        body.insertLayout(body.count() - 1, self._lost)  # above the rows of the journal
-        body.addStretch(1)
-        self.enable(False)
+        self._add_groups()
+        self.body.insertLayout(self.body.count() - 1, self._lost)  # above the rows of the journal
+        self.body.addStretch(1)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
         context.hub.on_any((ConfigChanged,), self.look_again, self)
 
-    def enable(self, is_usable: bool) -> None:
-        self._area.content.setEnabled(is_usable)
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure at the top; None removes it."""
-        self._fault.show_problem(problem)
+    def _add_groups(self) -> None:
+        """Adds the groups of rows, in the order in which users look for them."""
+        row, system = self._form.row, tr("System")
+        names = {"": system, **{each.code: each.name for each in languages()}}
+        themes = {"": system, "light": tr("Light"), "dark": tr("Dark")}
+        of_window, keys = tr("Of the window and of commands in a terminal."), tr("Size of text in all windows: Ctrl++, Ctrl+-, Ctrl+0.")
+        self.add_group(
+            tr("Appearance"),
+            row(Setting("language", tr("Language"), of_window, "", tuple(names), names.__getitem__)),
+            row(Setting("window.theme", tr("Theme"), tr("Of all windows, at once."), "", tuple(themes), themes.__getitem__)),
+            row(Setting("window.size", tr("Zoom"), keys, ACTUAL_SIZE, ZOOM_STEPS, zoom_words)),
+        )
+        hidden, keeps = tr("The window stays away until you open it from the tray."), tr("Keep running when the window closes")
+        self.add_group(
+            tr("Start and end"),
+            self._login_row(),
+            row(Setting("window.startsHidden", tr("Start in the tray"), hidden)),
+            row(Setting("window.keepsRunning", keeps, tr("Clients keep working; the tray icon stays."), True)),
+        )
+        choices = {"": tr("Automatic"), **{each: choice_title(each) for each in get_args(AccessChoice)}}
+        text = tr(
+            "Careful: sandboxed, changes ask. Trusted: changes ask. Free: never asks. "
+            "Automatic: careful if from a link or the registry, trusted if you enter it."
+        )
+        access = Setting("newServers", tr("Access"), text, "", tuple(choices), choices.__getitem__)
+        self.add_group(tr("New servers"), row(access))
+        kinds = [Setting(f"notifications.{each.name}", say(each.title), say(each.text), each.is_on) for each in KINDS]
+        elsewhere = tr("Sent while you look elsewhere. What is switched off still shows in the window.")
+        self.add_group(tr("Notifications"), *map(row, kinds), text=elsewhere)
+        line, oldest = tr("The path, the host or the first words of a command, without secrets."), tr("Beyond that the oldest entries go.")
+        self.add_group(
+            tr("Activity"),
+            row(Setting("activity.line", tr("One line of each call"), line, True)),
+            self._contents_row(),
+            row(Setting("activity.days", tr("Keep entries for"), tr("Older ones go."), DEFAULT_DAYS, DAYS, _days)),
+            row(Setting("activity.megabytes", tr("Use at most"), oldest, DEFAULT_MEGABYTES, MEGABYTES, _megabytes)),
+            self._kept_row(),
+            text=tr("What the journal on this computer keeps of calls, questions, starts and failures."),
+        )
 
     async def _read(self) -> None:
         settings = (await self.hub.settings.get_settings()).settings
@@ -170,17 +145,15 @@ def _days(count: int) -> str:
 
 
 def _megabytes(count: int) -> str:
-    return tr("{count} MB", count=QLocale().toString(count))
+    return tr("{count} MB", count=number(count))
 
 
 def status_words(status: JournalStatus) -> str:
     """Returns how much is in the journal, and since when."""
     if not status.entries:
         return tr("Nothing")
-    locale = QLocale()
-    megabytes = locale.toString(max(status.bytes / MEGABYTE, 0.1), "f", 1)
-    since = moment(status.oldest_at, datetime.now())
-    return tr("{entries} entries since {time}, {megabytes} MB", entries=locale.toString(status.entries), time=since, megabytes=megabytes)
+    since, megabytes = moment(status.oldest_at, datetime.now()), number(max(status.bytes / MEGABYTE, 0.1), 1)
+    return tr("{entries} entries since {time}, {megabytes} MB", entries=number(status.entries), time=since, megabytes=megabytes)
 
 
 def lost_words(status: JournalStatus) -> tuple[str, str]:

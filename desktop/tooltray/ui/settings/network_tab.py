@@ -17,31 +17,27 @@ from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, ClientTokenS
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
-from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import SheetView, confirm
 from tooltray.ui.settings.registries import RegistrySection, ServerRegistrySection
+from tooltray.ui.settings.settings_tab import SettingsTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
 from tooltray.ui.widgets.surface import Surface, add_gap, clear, column, divider, fill
 from tooltray.ui.zoom import px
 
-PORT_WIDTH = 92  # px
-HIGHEST_PORT = 65535
-
-
-WIDTH = 560
+WIDTH, PORT_WIDTH = 560, 92  # px
 CHOICE_WIDTH = 220  # the longest choice, in English
+HIGHEST_PORT = 65535
+HIDDEN = "•" * 24  # says nothing, not even how long a token is
 DAY_S = 86_400.0
 DAYS = ("30", "90", "365")
-
 
 TokenLine = tuple[str, str]
 """A line about one token: its name; what it may do, and until when."""
@@ -128,16 +124,14 @@ class TokenSheet(SheetView):
         self._form, self._made = QWidget(), column(spacing=10)
         self._field = text_line(theme, tr("Name"))
         self._field.textChanged.connect(self._draw)
-        self._field.returnPressed.connect(self._on_make)
         text = tr("By which you know it, when you want to revoke it. A token that has this name already ends.")
         about = Label(theme, text, "caption", "muted", wrap=True)
         form = fill(column(self._form, spacing=12), Label(theme, tr("Name"), "strong"), self._field, about)
         scopes = [("manage", tr("Change everything")), ("call", tr("Look, and call tools")), ("read", tr("Look"))]
         self._scope = Choice(theme, scopes, name=tr("What it may"))
         self._scope.chosen_changed.connect(self._draw)
-        self._lasts = Choice(
-            theme, [("", tr("Until you revoke it")), *((days, tr("{days} days", days=days)) for days in DAYS)], name=tr("Ends")
-        )
+        ends = [("", tr("Until you revoke it")), *((days, tr("{days} days", days=days)) for days in DAYS)]
+        self._lasts = Choice(theme, ends, name=tr("Ends"))
         for choice in (self._scope, self._lasts):
             choice.setMinimumWidth(px(CHOICE_WIDTH))
         self._trusted = Switch(theme, tr("Let it decide in your place"), on=is_trusted)
@@ -155,6 +149,7 @@ class TokenSheet(SheetView):
         fill(self.body, self._form, self._made)
         self._close = self.add_button(tr("Cancel"), self.leave)
         self._make = self.add_button(tr("Make token"), self._on_make, "primary")
+        self._field.returnPressed.connect(self._make.click)
         self.set_first_focus(self._field)
         self._draw()
 
@@ -201,10 +196,9 @@ class TokenSheet(SheetView):
         return self._trusted.isChecked() and self._scope.chosen == "manage"
 
     def _on_make(self) -> None:
-        if self._make.isEnabled():
-            self.show_problem(None)
-            self._make.setEnabled(False)
-            self.run(self._made_program() if self._is_program else self._made_client())
+        self.show_problem(None)
+        self._make.setEnabled(False)
+        self.run(self._made_program() if self._is_program else self._made_client())
 
     async def _made_client(self) -> None:
         token = await self.hub.access.create_client_token(self._field.text().strip())
@@ -220,25 +214,18 @@ class TokenSheet(SheetView):
         await self._read()
 
 
-class NetworkTab(Page):
+class NetworkTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context)
+        super().__init__(context, tr("Network"), spacing=30)
         self.http, self.api = HttpSection(context, self._read_http), ApiSection(context, self._read_http)
         self.servers, self.registries = ServerRegistrySection(context), RegistrySection(context)
-        area = ReadingScroll(tr("Network"), spacing=30)
-        self._content = area.content
-        fill(area.body, self.http, self.api, self.servers, self.registries, 1)
-        column(self).addWidget(area)
-        self.enable(False)
+        fill(self.body, self.http, self.api, self.servers, self.registries, 1)
         self.look_requested.connect(self._look)
         context.hub.on_any((HttpAddressChanged,), self.look_again, self)
 
-    def enable(self, is_usable: bool) -> None:
-        self._content.setEnabled(is_usable)
-
     def _look(self) -> None:
         self.registries.run(self.registries.read())
-        self.servers.run(self.servers.read(), show=self.servers.show_failure)
+        self.servers.run(self.servers.read())
         self.http.run(self._read_http())
         self.http.run(self.http.read_tokens())
         self.api.run(self.api.read_tokens())
@@ -265,13 +252,14 @@ class HttpSection(Section):
         self._switch = Switch(theme, tr("HTTP access"))
         self._switch.clicked.connect(lambda is_on: self.run(self.hub.access.set_http_enabled(is_on, None), then=self._read))
         self._url = Label(theme, "", "mono", "secondary")
-        self._copy = IconButton(theme, "copy", tr("Copy address"), small=True, on_click=self._on_copy)
+        self._copy = IconButton(theme, "copy", tr("Copy address"), small=True)
+        self._copy.clicked.connect(lambda: context.copy(self.status.url, tr("The address is copied")))
         self._port = text_line(theme, tr("Port"), style="mono")
         self._port.setFixedWidth(px(PORT_WIDTH))
         take_digits(self._port, HIGHEST_PORT)
         self._port.textChanged.connect(self._draw_port)
-        self._port.returnPressed.connect(self._on_port)
         self._move = Button(theme, tr("Move there"), on_click=self._on_port)
+        self._port.returnPressed.connect(self._move.click)
         self._port_row = setting_row(theme, tr("Port"), tr("Clients need the new address then."), self._port, self._move)
         self._token_row = setting_row(theme, tr("Token"), "", Label(theme, tr("No token is asked for."), "caption", "secondary"))
         text = tr("Each client needs its own.")
@@ -313,11 +301,7 @@ class HttpSection(Section):
         self._move.setEnabled(bool(text) and int(text) not in (0, QUrl(self.status.url).port()) and int(text) <= HIGHEST_PORT)
 
     def _on_port(self) -> None:
-        if self._move.isEnabled():
-            self.run(self.hub.access.set_http_enabled(True, int(self._port.text())), then=self._read)
-
-    def _on_copy(self) -> None:
-        self.context.copy(self.status.url, tr("The address is copied"))
+        self.run(self.hub.access.set_http_enabled(True, int(self._port.text())), then=self._read)
 
     def _on_new(self) -> None:
         self.context.sheets.show(TokenSheet(self.context, self.read_tokens, is_program=False))
@@ -325,9 +309,6 @@ class HttpSection(Section):
     def _on_revoke(self, name: str) -> None:
         access, said = self.hub.access, tr("The token {name} is revoked", name=name)
         self.run(access.remove_client_token(name), then=self.read_tokens, toast=said, undo=partial(access.restore_client_token, name))
-
-
-HIDDEN = "•" * 24  # says nothing, not even how long it is
 
 
 class ApiSection(Section):
@@ -342,14 +323,12 @@ class ApiSection(Section):
         text = tr("Scripts and other programs on this computer can do what you can do here.")
         super().__init__(context, tr("Programs"), Label(theme, text, "caption", "muted", wrap=True))
         self._read, self._address, self._details = read, "", QWidget()
-        self._switch = Switch(theme, tr("Let programs control Tooltray"))
+        title = tr("Let programs control Tooltray")
+        self._switch = Switch(theme, title)
         self._switch.clicked.connect(lambda is_on: self.run(self.hub.access.set_api_enabled(is_on, None), then=self._read))
-        text = tr("Over HTTP, with tokens of their own.")
         self._add_details()
-        box = Surface(theme)
-        fill(
-            column(box, margins=(16, 0, 16, 0)), setting_row(theme, tr("Let programs control Tooltray"), text, self._switch), self._details
-        )
+        box, line = Surface(theme), setting_row(theme, title, tr("Over HTTP, with tokens of their own."), self._switch)
+        fill(column(box, margins=(16, 0, 16, 0)), line, self._details)
         self.body.addWidget(box)
         self.show_http(HttpStatus())
 

@@ -26,7 +26,8 @@ from tooltray.ui.widgets.surface import Surface, column, divider, fill
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.zoom import px
 
-SHEET_WIDTH = 520
+SHEET_WIDTH, FIELD_WIDTH = 520, 320  # px
+SETTING = "discovery.registry"
 SLOWEST_MS = 300.0  # a full bar, unless something answered later: differences between quick ones stay visible
 
 
@@ -86,12 +87,9 @@ class RegistrySection(Section):
         theme = self._theme
         self._custom = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         end = Button(theme, tr("Use no longer"), small=True, on_click=lambda: self.run(self._leave_custom()))
+        line = setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end)
         self._custom_row = QWidget()
-        fill(
-            column(self._custom_row),
-            setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end),
-            divider(),
-        )
+        fill(column(self._custom_row), line, divider())
         return self._custom_row
 
     def _columns(self) -> list[Column]:
@@ -118,12 +116,12 @@ class AddRegistrySheet(SheetView):
         theme, self._show_status = context.theme, show_status
         self._field = text_line(theme, tr("Address of the registry"), style="mono")
         self._field.textChanged.connect(self._on_text_changed)
-        self._field.returnPressed.connect(self._on_use)
         text = tr("It is measured first. If it answers, all servers that name no registry of their own use it.")
         about = Label(theme, text, "caption", "muted", wrap=True)
         fill(self.body, Label(theme, tr("Address of the registry"), "strong"), self._field, about)
         self.add_button(tr("Cancel"), self.leave)
         self._use = self.add_button(tr("Measure and use"), self._on_use, "primary")
+        self._field.returnPressed.connect(self._use.click)
         self._use.setEnabled(False)
         self.set_first_focus(self._field)
 
@@ -144,10 +142,9 @@ class AddRegistrySheet(SheetView):
         self.show_problem(None)
 
     def _on_use(self) -> None:
-        if self._use.isEnabled():
-            self.show_problem(None)
-            self._set_busy(True)
-            self.run(self._measure())
+        self.show_problem(None)
+        self._set_busy(True)
+        self.run(self._measure())
 
     def _set_busy(self, is_busy: bool) -> None:
         self._field.setReadOnly(is_busy)
@@ -184,21 +181,10 @@ def registry_time(entry: RegistryMeasurement, status: NpmRegistryStatus) -> tupl
 
 
 def where_from(entry: RegistryMeasurement) -> str:
-    match entry.origin:
-        case "npm":
-            return tr("your npm configuration")
-        case "custom":
-            return tr("chosen by you")
-        case "settings":
-            return tr("your settings")
-        case _:
-            return _place(entry.region)
-
-
-def _place(region: str) -> str:
-    """Returns the country of a mirror, in the user's language where that is known."""
-    words = {"": tr("mirror"), "China": tr("China")}
-    return words.get(region, region)
+    """Returns whence a registry is known; of a mirror its country, in the user's language where that is known."""
+    origins = {"npm": tr("your npm configuration"), "custom": tr("chosen by you"), "settings": tr("your settings")}
+    countries = {"": tr("mirror"), "China": tr("China")}
+    return origins.get(entry.origin) or countries.get(entry.region, entry.region)
 
 
 def measured(status: NpmRegistryStatus, now: datetime) -> str:
@@ -217,25 +203,22 @@ def measured(status: NpmRegistryStatus, now: datetime) -> str:
     return tr("Measured {days} days ago.", days=ago.days)
 
 
-FIELD_WIDTH = 320  # px
-SETTING = "discovery.registry"
-
-
 class ServerRegistrySection(Section):
     def __init__(self, context: PageContext) -> None:
         theme = context.theme
         self._status = ElidedLabel(theme, "", "caption", "muted")
         self._refresh = Button(theme, tr("Update now"), icon="refresh", small=True)
         super().__init__(context, tr("Registry of MCP servers"), self._status, self._refresh)
-        self._refresh.clicked.connect(lambda: self.run(self._update(), show=self.show_failure, button=self._refresh))
+        self._refresh.clicked.connect(lambda: self.run(self._update(), button=self._refresh))
         self._address: str | bool = True
+        self._copy_problem: Problem | None = None
         self._switch = Switch(theme, tr("Find servers in a registry"))
         self._switch.clicked.connect(self._choose)
         self._field = text_line(theme, tr("Address of the registry of MCP servers"), tr("The official registry"), style="mono")
         self._field.setMinimumWidth(px(FIELD_WIDTH))
         self._field.textChanged.connect(self._draw)
-        self._field.returnPressed.connect(self._on_use)
         self._use = Button(theme, tr("Use"), on_click=self._on_use)
+        self._field.returnPressed.connect(self._use.click)
         self._use.setAccessibleName(tr("Use this registry of MCP servers"))
         text = tr("A copy is kept on this disk, and searched there.")
         self._address_row = setting_row(theme, tr("Address"), tr("Empty: the official one."), self._field, self._use)
@@ -246,7 +229,8 @@ class ServerRegistrySection(Section):
         """Shows the age of the copy, and why it was not updated."""
         self._status.set_text(_copy_words(status, datetime.now()))
         self._refresh.setEnabled(not status.is_updating and self._address is not False)
-        self.show_problem(status.problem)
+        self._copy_problem = status.problem
+        self.show_problem(None)
 
     def show_address(self, address: str | bool) -> None:
         """Shows which registry is used: an address, True for the official one, False for none."""
@@ -258,8 +242,8 @@ class ServerRegistrySection(Section):
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure, and the switch as it is; None removes the failure."""
-        super().show_problem(problem)
+        """Shows a failure, else why the copy was not updated; and the switch as it is."""
+        super().show_problem(problem or self._copy_problem)
         self._switch.set_on(self._address is not False)
 
     async def read(self) -> None:
@@ -274,17 +258,11 @@ class ServerRegistrySection(Section):
     def _choose(self, address: str | bool) -> None:
         """Changes the registry: an address, True for the official one, False for none."""
         change = self.hub.settings.change_settings(patch(SETTING, None if address is True else address))
-        self.run(change, then=self.read, show=self.show_failure)
-
-    def show_failure(self, problem: Problem | None) -> None:
-        """Shows a failure of an action; what is wrong with the copy stays after success."""
-        if problem is not None:
-            self.show_problem(problem)
+        self.run(change, then=self.read)
 
     def _on_use(self) -> None:
-        if self._use.isEnabled():
-            self._field.setModified(False)
-            self._choose(self._field.text().strip() or True)
+        self._field.setModified(False)
+        self._choose(self._field.text().strip() or True)
 
     def _draw(self) -> None:
         is_on = self._address is not False

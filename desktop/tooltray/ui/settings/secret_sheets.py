@@ -4,7 +4,7 @@ missing. The value of a stored secret is never shown, and no command is run: the
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -49,8 +49,8 @@ class SecretEntry(QWidget, View):
         self.secret_name, self._is_new = "", is_new
         self._field = text_line(theme, "", tr("Paste or type the value") if is_new else tr("New value"), is_secret=True)
         self._field.textChanged.connect(self._draw)
-        self._field.returnPressed.connect(self._on_store)
         self._button = Button(theme, self._verb, on_click=self._on_store)
+        self._field.returnPressed.connect(self._button.click)
         self._wait, self._fault = KeyringWait(theme, context.hub), column()
         fill(column(self, spacing=6), fill(row(spacing=8), (self._field, 1), self._button), self._wait, self._fault)
         self.setFocusProxy(self._field)
@@ -67,10 +67,6 @@ class SecretEntry(QWidget, View):
     def _verb(self) -> str:
         return tr("Store") if self._is_new else tr("Replace")
 
-    def focus_field(self) -> None:
-        """Moves the focus to the field."""
-        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
-
     def show_problem(self, problem: Problem | None) -> None:
         """Shows below the field why the value was not stored."""
         if problem is not None:
@@ -78,9 +74,8 @@ class SecretEntry(QWidget, View):
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
 
     def _on_store(self) -> None:
-        if self._button.isEnabled():
-            self._set_busy(True)
-            self.run(self._store(self.secret_name, self._field.text()))
+        self._set_busy(True)
+        self.run(self._store(self.secret_name, self._field.text()))
 
     def _on_place_chosen(self, kind: str, passphrase: str) -> None:
         if self._field.text():
@@ -140,8 +135,7 @@ class SecretDetailsSheet(SheetView):
         self, context: PageContext, secret: SecretSnapshot, *, stored: Callable[[str], None], end: Callable[[SecretSnapshot], None]
     ) -> None:
         super().__init__(context, secret.name, WIDTH)
-        self._secret, self._stored, self._end = secret, stored, end
-        self._entry: SecretEntry | None = None
+        self._secret, self._end = secret, end
         theme = self._theme
         texts = {
             "own": tr("Tooltray keeps this for itself: which tokens you trust, or what its backups are encrypted with."),
@@ -154,13 +148,12 @@ class SecretDetailsSheet(SheetView):
             self.body.addWidget(Banner(theme, "warning", title(secret.problem), sentences(secret.problem)))
         if secret.kind != "own":
             self._add_users()
-        if secret.kind == "value":
-            self._add_entry()
+        entry = self._add_entry(stored) if secret.kind == "value" else None
         if secret.is_stored and secret.kind != "own":
             word = tr("Sign out") if secret.kind == "sign-in" else tr("Remove")
             fill(self.buttons, Button(theme, word, "danger", "trash", on_click=self._on_end), 1)
         close = self.add_button(tr("Close"), self.leave)
-        self.set_first_focus(self._entry or close)
+        self.set_first_focus(entry or close)
 
     def _add_users(self) -> None:
         theme, users = self._theme, self._secret.used_by
@@ -183,16 +176,14 @@ class SecretDetailsSheet(SheetView):
             line.addWidget(show)
         return line
 
-    def _add_entry(self) -> None:
+    def _add_entry(self, stored: Callable[[str], None]) -> SecretEntry:
         theme, secret = self._theme, self._secret
         add_gap(self.body, 4)
-        self._entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
-        self._entry.stored.connect(self._on_stored)
-        fill(self.body, Label(theme, tr("Value"), "strong"), self._entry, Label(theme, _note(secret), "caption", "muted", wrap=True))
-
-    def _on_stored(self, name: str) -> None:
-        self.close_requested.emit()
-        self._stored(name)
+        entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
+        entry.stored.connect(self.close_requested)
+        entry.stored.connect(stored)
+        fill(self.body, Label(theme, tr("Value"), "strong"), entry, Label(theme, _note(secret), "caption", "muted", wrap=True))
+        return entry
 
     def _on_server(self, name: str) -> None:
         self.close_requested.emit()
@@ -218,22 +209,18 @@ class NewSecretSheet(SheetView):
 
     def __init__(self, context: PageContext, *, stored: Callable[[str], None]) -> None:
         super().__init__(context, tr("New secret"), WIDTH)
-        self._stored = stored
         theme = context.theme
         self._name = text_line(theme, tr("Name"), EXAMPLE, style="mono")
         self._name.textChanged.connect(self._on_name_changed)
         self._name.returnPressed.connect(self._on_name_done)
         self._reference = Label(theme, "", "caption", "muted", wrap=True)
         self._entry = SecretEntry(context, "")
-        self._entry.stored.connect(self._on_stored)
+        self._entry.stored.connect(self.close_requested)
+        self._entry.stored.connect(stored)
         fill(self.body, Label(theme, tr("Name"), "strong"), self._name, self._reference, Label(theme, tr("Value"), "strong"), self._entry)
         self.add_button(tr("Cancel"), self.leave)
         self.set_first_focus(self._name)
         self._on_name_changed("")
-
-    def _on_stored(self, name: str) -> None:
-        self.close_requested.emit()
-        self._stored(name)
 
     def _on_name_changed(self, text: str) -> None:
         name = text.strip()
@@ -242,7 +229,7 @@ class NewSecretSheet(SheetView):
 
     def _on_name_done(self) -> None:
         if self._name.text().strip():
-            self._entry.focus_field()
+            self._entry.setFocus()
 
 
 class CommandSheet(SheetView):

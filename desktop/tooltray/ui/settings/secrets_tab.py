@@ -14,37 +14,18 @@ from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.destinations import Destination, OpenSecret
-from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import SecretsHelp, open_secrets
 from tooltray.ui.kit.section import Section, TableSection
+from tooltray.ui.settings import secret_words as said
 from tooltray.ui.settings.secret_sheets import CommandSheet, NewSecretSheet, SecretDetailsSheet, SecretEntry
-from tooltray.ui.settings.secret_words import (
-    PREFIX,
-    SETTING,
-    Commands,
-    about,
-    command_of,
-    commands_in,
-    found,
-    is_missing,
-    is_unused,
-    kept_elsewhere,
-    note,
-    place_look,
-    places,
-    removed_words,
-    source,
-    state,
-    used_by,
-    verb,
-)
-from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.settings.secret_words import Commands
+from tooltray.ui.settings.settings_tab import SettingsTab
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import ReadingScroll, SearchField
+from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, fill, row
@@ -56,8 +37,6 @@ PLACE = 4  # of the section about the place among the others, while nothing is w
 NAME_WIDTH = 300  # px of a missing secret's words beside its field
 MOST_FIELDS = 8  # more of them come as others are filled in; nobody types a hundred at once
 SEARCHED_FROM = 12  # secrets; fewer are seen at once
-
-
 CHOICE_WIDTH = 240
 PASS, KEYRING, COMMAND = "${secret:pass:PATH}", "${secret:keyring:SERVICE/NAME}", "${secret:command:NAME}"
 
@@ -74,16 +53,17 @@ class PlaceSection(Section):
         stays = tr("What another place has stays there, and comes back when you choose that place again.")
         super().__init__(context, tr("Where stored secrets are kept"), Label(theme, stays, "caption", "muted", wrap=True))
         self._read, self._backend = read, ""
-        self._choice = Choice(theme, places(), name=tr("Place"))
+        self._choice = Choice(theme, said.places(), name=tr("Place"))
         self._choice.setMinimumWidth(px(CHOICE_WIDTH))
         self._choice.chosen_changed.connect(self._on_chosen)
-        self._state = StateBadge(theme, place_look(StoredSecrets("")))
-        self._check = Button(theme, tr("Try it"), small=True, on_click=self._on_check)
+        self._state = StateBadge(theme, said.place_look(StoredSecrets("")))
+        self._check = Button(theme, tr("Try it"), small=True)
+        self._check.clicked.connect(lambda: self.run(open_secrets(self.hub, "", ""), then=self._read, button=self._check))
         self._passphrase = text_line(theme, tr("Passphrase for the file"), is_secret=True)
         self._passphrase.setMinimumWidth(px(CHOICE_WIDTH))
         self._passphrase.textChanged.connect(self._draw)
-        self._passphrase.returnPressed.connect(self._on_use_file)
-        self._use = Button(theme, tr("Use the file"), on_click=self._on_use_file)
+        self._use = Button(theme, tr("Use the file"), on_click=lambda: self._use_place("file", self._passphrase.text()))
+        self._passphrase.returnPressed.connect(self._use.click)
         text = tr("Opens the file, or becomes the passphrase of a new one.")
         self._passphrase_row = setting_row(theme, tr("Passphrase"), text, self._passphrase, self._use)
         rows = (
@@ -100,7 +80,7 @@ class PlaceSection(Section):
             clear(self._fault)
             self._choice.choose(secrets.backend)
             self._passphrase.clear()
-        self._state.set_look(place_look(secrets))
+        self._state.set_look(said.place_look(secrets))
         self.show_problem(secrets.problem)
         self._draw()
 
@@ -118,19 +98,12 @@ class PlaceSection(Section):
         found.chosen.connect(self._use_place)
         self._fault.addWidget(found)
 
-    def _on_check(self) -> None:
-        self.run(open_secrets(self.hub, "", ""), then=self._read, button=self._check)
-
     def _on_chosen(self, kind: str) -> None:
         self._draw()
         if kind != "file" and kind != self._backend:
             self._use_place(kind, "")
         elif kind == "file":
             self._passphrase.setFocus()
-
-    def _on_use_file(self) -> None:
-        if self._use.isEnabled():
-            self._use_place("file", self._passphrase.text())
 
     def _use_place(self, kind: str, passphrase: str) -> None:
         """Opens the place of the secrets, or another one; a keyring may show its prompt."""
@@ -166,7 +139,7 @@ class ElsewhereSection(TableSection):
     def show_secrets(self, secrets: Sequence[SecretSnapshot], commands: Commands) -> None:
         """Shows the secrets that are kept elsewhere, and the commands of the settings."""
         self._secrets, self._known = secrets, commands
-        self.show_rows(kept_elsewhere(secrets, commands))
+        self.show_rows(said.kept_elsewhere(secrets, commands))
         self.table.viewport().update()  # a row's command may be another one
         self.show()
 
@@ -176,18 +149,18 @@ class ElsewhereSection(TableSection):
 
     def _columns(self) -> list[Column]:
         def origin(secret: SecretSnapshot) -> str:
-            return source(secret, self._known)
+            return said.source(secret, self._known)
 
         return [
             Column(tr("Name"), lambda each: each.name, Kind.MONO, tip=lambda each: each.name),
             Column(tr("From"), origin, Kind.QUIET, tip=origin),
-            Column(tr("Used by"), used_by, Kind.QUIET, 150, used_by),
-            Column(tr("Note"), lambda each: note(each, self._known), Kind.CHIP, 116),
-            Column("", lambda each: verb(each, self._known), Kind.BUTTON, 92),
+            Column(tr("Used by"), said.used_by, Kind.QUIET, 150, said.used_by),
+            Column(tr("Note"), lambda each: said.note(each, self._known), Kind.CHIP, 116),
+            Column("", lambda each: said.verb(each, self._known), Kind.BUTTON, 92),
         ]
 
     def _on_saved(self, name: str) -> None:
-        users = next((each.used_by for each in self._secrets if each.name == PREFIX + name), ())
+        users = next((each.used_by for each in self._secrets if each.name == said.PREFIX + name), ())
         if servers := [user for user in users if self.context.servers.find(user) is not None]:
             text = tr("{name} is saved. It counts when {servers} starts again.", name=name, servers=", ".join(servers))
             offer_restart(self.context, text, servers)
@@ -196,11 +169,11 @@ class ElsewhereSection(TableSection):
         self._look()
 
     def _on_removed(self, name: str, words: Sequence[str]) -> None:
-        self.context.offer_undo(removed_words([name]), partial(self._restore, name, words))
+        self.context.offer_undo(said.removed_words([name]), partial(self._restore, name, words))
         self._look()
 
     async def _restore(self, name: str, words: Sequence[str]) -> None:
-        await self.hub.settings.change_settings({SETTING: {name: list(words)}})
+        await self.hub.settings.change_settings({said.SETTING: {name: list(words)}})
         self._look()
 
 
@@ -223,77 +196,57 @@ def _none_yet() -> str:
     )
 
 
-class SecretsTab(Page):
+class SecretsTab(SettingsTab):
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context)
-        theme = self._theme = context.theme
-        self._secrets: StoredSecrets | None = None
+        super().__init__(context, tr("Secrets"), spacing=30)
+        theme = context.theme
+        self._secrets = StoredSecrets("")  # as they were last read
         self._look = self.reading(self._read)
         self._asked = ""  # a secret that is to be shown once it is known
         self._entries: dict[str, QWidget] = {}
-        area = ReadingScroll(tr("Secrets"), spacing=30)
-        self._content, self._body = area.content, area.body
         self._reading = Label(theme, tr("Reading which secrets there are…"), "body", "muted")
         self._missing, self._stored = self._missing_section(), self._stored_section()
         self.table = self._stored.table
         self.elsewhere = ElsewhereSection(context, self._look, self.open_secret)
         self.place = PlaceSection(context, self._read)
-        for each in (self._reading, self._missing, self._stored, self.elsewhere, self.place):
-            self._body.addWidget(each)
-        self._body.addStretch(1)
-        self._fault = FaultArea(theme)
-        column(self).addWidget(NoticesAbove(self._fault, area))
-        new = Button(theme, tr("New secret"), icon="plus", on_click=self.open_new)
-        self.header_actions = (new,)
-        self.enable(False)
+        fill(self.body, self._reading, self._missing, self._stored, self.elsewhere, self.place, 1)
+        self._new = Button(theme, tr("New secret"), icon="plus")
+        self._new.clicked.connect(lambda: context.sheets.show(NewSecretSheet(context, stored=self._on_stored)))
+        self.header_actions = (self._new,)
         self.look_requested.connect(self._look)
         context.hub.on_any((ConfigChanged, SecretsChanged), self.look_again, self)
 
     def enable(self, is_usable: bool) -> None:
-        self._content.setEnabled(is_usable)
-        for action in self.header_actions:
-            action.setEnabled(is_usable)
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the hub's secrets have been read."""
-        return self._secrets is not None
+        super().enable(is_usable)
+        self._new.setEnabled(is_usable)
 
     def open_destination(self, destination: Destination) -> None:
         if isinstance(destination, OpenSecret):
             self._asked = destination.name
             self._show_asked()
 
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows above the tab why an action or a read failed; None removes it."""
-        self._fault.show_problem(problem)
-
     def show_secrets(self, secrets: StoredSecrets, commands: Commands) -> None:
         self._secrets = secrets
         self._reading.hide()
         self.place.show_secrets(secrets)
-        self._body.insertWidget(0 if secrets.problem is not None else PLACE, self.place)  # first what keeps all else from being known
-        missing = [each for each in secrets.secrets if is_missing(each)]
+        self.body.insertWidget(0 if secrets.problem is not None else PLACE, self.place)  # first what keeps all else from being known
+        missing = [each for each in secrets.secrets if said.is_missing(each)]
         self.need_person.emit(len(missing))
         self._show_missing(missing)
         self._show_stored()
         self.elsewhere.show_secrets(secrets.secrets, commands)
         self._show_asked()
 
-    def open_new(self) -> None:
-        """Opens the sheet for a new secret."""
-        self.context.sheets.show(NewSecretSheet(self.context, stored=self._on_stored))
-
     def open_secret(self, secret: SecretSnapshot) -> None:
         """Opens the sheet of one secret."""
-        if command_of(secret) is not None:
+        if said.command_of(secret) is not None:
             self.elsewhere.open_command(secret)
         else:
             self.context.sheets.show(SecretDetailsSheet(self.context, secret, stored=self._on_stored, end=self._end))
 
     async def _read(self) -> None:
         secrets = await self.hub.secrets.get_secrets()
-        self.show_secrets(secrets, commands_in((await self.hub.settings.get_settings()).settings))
+        self.show_secrets(secrets, said.commands_in((await self.hub.settings.get_settings()).settings))
 
     # what is missing
 
@@ -328,7 +281,7 @@ class SecretsTab(Page):
     def _missing_row(self, secret: SecretSnapshot) -> QWidget:
         widget, words = QWidget(), QWidget()
         words.setFixedWidth(px(NAME_WIDTH))
-        users = ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted")
+        users = ElidedLabel(self._theme, tr("For {servers}", servers=said.used_by(secret)), "caption", "muted")
         fill(column(words, spacing=2), CodeLabel(self._theme, secret.name), users)
         entry = SecretEntry(self.context, secret.name)
         entry.stored.connect(self._on_stored)
@@ -353,21 +306,19 @@ class SecretsTab(Page):
     def _columns(self) -> list[Column]:
         return [
             Column(tr("Name"), lambda each: each.name, Kind.MONO, tip=lambda each: each.name),
-            Column(tr("Used by"), used_by, Kind.QUIET, tip=used_by),
-            Column(tr("Note"), state, Kind.CHIP, 136),
+            Column(tr("Used by"), said.used_by, Kind.QUIET, tip=said.used_by),
+            Column(tr("Note"), said.state, Kind.CHIP, 136),
             Column("", lambda each: tr("Details…") if each.kind == "own" else tr("Change…"), Kind.BUTTON, 92),
         ]
 
     def _show_stored(self) -> None:
-        if self._secrets is None:
-            return
         stored = [each for each in self._secrets.secrets if each.is_stored or (each.is_stored is None and each.kind == "value")]
-        shown = found(stored, self._search.text())
-        self._about.set_text(about(stored))
+        shown = said.found(stored, self._search.text())
+        self._about.set_text(said.about(stored))
         none = tr("No secret has this name.") if stored else tr("None yet. A server that needs one asks for it here.")
         self._stored.show_rows(shown, none)
         self._search.setVisible(len(stored) >= SEARCHED_FROM)
-        unused = [each.name for each in stored if is_unused(each)]
+        unused = [each.name for each in stored if said.is_unused(each)]
         self._unused.setVisible(len(unused) > 1)
         self._unused.setText(tr("Remove {count} unused", count=len(unused)))
         self._stored.show()
@@ -384,8 +335,7 @@ class SecretsTab(Page):
 
     def _running_with(self, name: str) -> list[str]:
         """Returns the running servers that got the secret's previous value, and get the new one only after a restart."""
-        known = self._secrets.secrets if self._secrets is not None else ()
-        users = next((each.used_by for each in known if each.name == name and each.is_stored), ())
+        users = next((each.used_by for each in self._secrets.secrets if each.name == name and each.is_stored), ())
         found = [self.context.servers.find(user) for user in users]
         return [server.name for server in found if server is not None and server.state is ServerState.RUNNING]
 
@@ -398,8 +348,7 @@ class SecretsTab(Page):
             self.run(self._remove([secret.name]), then=self._read)
 
     def _on_remove_unused(self) -> None:
-        if self._secrets is not None:
-            self.run(self._remove([each.name for each in self._secrets.secrets if is_unused(each)]), then=self._read)
+        self.run(self._remove([each.name for each in self._secrets.secrets if said.is_unused(each)]), then=self._read)
 
     async def _remove(self, names: list[str]) -> None:
         gone: list[str] = []
@@ -409,7 +358,7 @@ class SecretsTab(Page):
                 gone.append(name)
         finally:
             if gone:
-                self.context.offer_undo(removed_words(gone), partial(self._restore, gone))
+                self.context.offer_undo(said.removed_words(gone), partial(self._restore, gone))
 
     async def _restore(self, names: list[str]) -> None:
         try:
@@ -419,7 +368,7 @@ class SecretsTab(Page):
             self._look()
 
     def _show_asked(self) -> None:
-        if not self._asked or self._secrets is None or self.context.sheets.sheet is not None:
+        if not self._asked or not self._reading.isHidden() or self.context.sheets.sheet is not None:
             return
         name, self._asked = self._asked, ""
         secret = next((each for each in self._secrets.secrets if each.name == name), SecretSnapshot(name, False))

@@ -37,9 +37,9 @@ class Appearance(QObject):
         self._unsaved_zoom: int | None = None
         self._speak(chosen)
         theme.set_zoom(app, chosen.zoom)
-        self._paint(chosen)
+        self._paint()
         theme.zoom_requested.connect(self._on_zoom_requested)
-        app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
+        app.styleHints().colorSchemeChanged.connect(self._paint)
 
     def follow(self, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         """Follows the hub's settings from now on."""
@@ -55,7 +55,7 @@ class Appearance(QObject):
         before, self.preferences = self.preferences, chosen
         self.theme.set_zoom(self._app, chosen.zoom)
         if chosen.theme != before.theme:
-            self._paint(chosen)
+            self._paint()
         if chosen.language != before.language and self._speak(chosen):
             self.language_changed.emit()
 
@@ -70,13 +70,10 @@ class Appearance(QObject):
         install_language(self._app, language)
         return True
 
-    def _paint(self, chosen: Preferences) -> None:
-        mode = chosen.theme or system_mode(self._app)
+    def _paint(self) -> None:
+        mode = self.preferences.theme or system_mode(self._app)
         if mode != self.theme.mode or not self._app.styleSheet():
             self.theme.apply(self._app, mode)
-
-    def _on_color_scheme_changed(self) -> None:
-        self._paint(self.preferences)
 
     def _on_zoom_requested(self, steps: int) -> None:
         percent = next_zoom(zoom(), steps) if steps else ACTUAL_SIZE

@@ -160,8 +160,6 @@ class Desktop:
     ) -> None:
         self._theme, self._link, self._hub = appearance.theme, link, hub
         self._tray, self._tasks, self._start = tray, tasks, start
-        self._phase = HubPhase.STARTING  # as the windows were last told
-        self._problem: Problem | None = None
         self._hidden, self._asked_link = start.hidden, start.link
         if HEARS_ADDRESSES:
             self._addresses = OpenedAddresses(app)
@@ -176,7 +174,7 @@ class Desktop:
         self._screen_lock = ScreenLockWatch(hub=hub, tasks=tasks)
         appearance.language_changed.connect(self._on_language_changed)
         appearance.zoom_changed.connect(self._on_zoom_changed)
-        appearance.zoom_failed.connect(self._on_zoom_failed)
+        appearance.zoom_failed.connect(lambda problem: self._window.context.notices.add_notice(problem))
         tray.menu.quit_requested.connect(self._on_quit)
         tray.open_requested.connect(self._on_open)
 
@@ -314,7 +312,6 @@ class Desktop:
             self._notifications.send("", title(problem), advice(problem))
 
     def _set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
-        self._phase, self._problem = phase, problem
         self._tray.set_phase(phase)
         if self._is_built:
             self._window.set_phase(phase, problem)
@@ -406,12 +403,8 @@ class Desktop:
             QTimer.singleShot(0, self._window, self._replace_window)  # what asked for it stands in the window that goes
 
     def _on_zoom_changed(self, percent: int) -> None:
-        if self._is_built and self._window.isVisible():
+        if self._window.isVisible():
             self._window.context.say(tr("Zoom: {percent}", percent=zoom_words(percent)))
-
-    def _on_zoom_failed(self, problem: Problem) -> None:
-        if self._is_built:
-            self._window.context.notices.add_notice(problem)
 
     def _replace_window(self) -> None:
         if self._reason or self._window.sheet is not None:
@@ -420,7 +413,6 @@ class Desktop:
         new = self._start.build_main()
         self._connect_main(new)
         new.take_place_of(old)
-        new.set_phase(self._phase, self._problem)
         old.hide()
         old.deleteLater()
         self._tasks.spawn(while_valid(new, new.build_pages), name="build pages")

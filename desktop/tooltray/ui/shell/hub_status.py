@@ -1,22 +1,16 @@
-"""The hub's status in words and shapes, for the foot of the navigation, the tray icon and its tooltip; and the menu that pauses it."""
+"""The hub's status in words and shapes, for the foot of the navigation, the tray icon and its tooltip; and the pauses to choose from."""
 
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from enum import Enum
-from functools import partial
-
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui import icons
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.state_language import WORKING, Look, needs_person
-from tooltray.ui.theme import Theme
 
 HOUR_S = 3600.0
 MORNING = time(8)  # when people begin; a pause "until tomorrow" that ended at midnight would end beside a sleeping person
@@ -103,36 +97,11 @@ def until_tomorrow_s(now: datetime | None = None) -> float:
     return end.timestamp() - now.timestamp()
 
 
-PAUSES: tuple[tuple[Phrase, Callable[[], float | None]], ...] = (
+Duration = Callable[[], float | None]
+"""Returns how many seconds a pause lasts from now; None: until the user resumes."""
+PAUSE = Phrase("Pause all servers")
+PAUSES: tuple[tuple[Phrase, Duration], ...] = (
     (Phrase("Pause for an hour"), lambda: HOUR_S),
     (Phrase("Pause until tomorrow"), until_tomorrow_s),
     (Phrase("Pause until I resume"), lambda: None),
 )
-"""The durations of a pause: their names, and how many seconds each lasts from now, None: until the user resumes."""
-
-
-class PauseMenu(QMenu):
-    """A menu of durations of a pause. `chosen`: True, and seconds or None."""
-
-    chosen = Signal(bool, object)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setFont(theme.font())
-        for _, duration in PAUSES:
-            self.addAction("").triggered.connect(partial(self._on_chosen, duration))
-        theme.changed.connect(self._tint)
-        self._tint()
-        self.retranslate()
-
-    def retranslate(self) -> None:
-        self.setTitle(tr("Pause all servers"))
-        for action, (text, _) in zip(self.actions(), PAUSES, strict=True):
-            action.setText(say(text))
-
-    def _tint(self) -> None:
-        self.setIcon(icons.icon("pause", self._theme.color("text.secondary")))
-
-    def _on_chosen(self, duration: Callable[[], float | None]) -> None:
-        self.chosen.emit(True, duration())

@@ -117,6 +117,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._hides_on_close = hides_on_close
         self._phase = HubPhase.STARTING
+        self._problem: Problem | None = None
         self._is_painted = False
         self.setWindowTitle("Tooltray")
         self.setWindowIcon(icons.app_icon())
@@ -124,7 +125,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
         context = self.context = PageContext(theme, self, go=self.go, presenters=presenters, local=local, wishes=wishes)
-        self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
+        self._sidebar = Sidebar(theme, PAGES)
         self._stack = QStackedWidget()
         self._pages: dict[to.PageName, Page] = {}
         self._questions = Questions(context, self)
@@ -137,21 +138,25 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(body)
         self._connect()
         self._draw_hub()
-        self._open(0)
+        self.open_page(PAGES[0].name)
 
     def page(self, name: to.PageName) -> Page:
         """Returns a page of the table; builds it at the first call."""
         if name not in self._pages:
-            index = [entry.name for entry in PAGES].index(name)
-            page = self._pages[name] = PAGES[index].make(self.context)
+            page = self._pages[name] = next(entry for entry in PAGES if entry.name == name).make(self.context)
             self._stack.addWidget(page)
-            page.need_person.connect(partial(self._sidebar.set_badge, index))
+            page.need_person.connect(self._sidebar.items[name].set_badge)
             page.set_phase(self._phase)
         return self._pages[name]
 
     def open_page(self, name: to.PageName) -> None:
         """Shows a page of the table."""
-        self._open([entry.name for entry in PAGES].index(name))
+        page = self.page(name)
+        if (header := page.findChild(Header)) is not None and not header.isAncestorOf(self.context.notices):
+            leave_focus(self.context.notices)
+            header.hold(self.context.notices)
+        self._stack.setCurrentWidget(page)
+        self._sidebar.items[name].setChecked(True)
 
     def go(self, destination: to.Destination) -> None:
         """Shows a place in the window."""
@@ -175,7 +180,7 @@ class MainWindow(QMainWindow):
         self.resize(self.size().boundedTo(room - FRAME))
 
     def take_place_of(self, other: "MainWindow") -> None:
-        """Copies the geometry, page and tab of another main window, which the caller then removes."""
+        """Copies the geometry, page, tab and phase of another main window, which the caller then removes."""
         self.setGeometry(other.geometry())
         self.setWindowState(other.windowState())
         name = next(name for name, page in other._pages.items() if page is other._stack.currentWidget())
@@ -188,10 +193,11 @@ class MainWindow(QMainWindow):
             self.show()
             if is_at_work:
                 self.activateWindow()  # a person goes on with the keyboard
+        self.set_phase(other._phase, other._problem)
 
     def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
         """Shows the phase of the hub; `problem` is why it does not run."""
-        self._phase = phase
+        self._phase, self._problem = phase, problem
         for page in self._pages.values():
             page.set_phase(phase)
         self.context.notices.set_failure(problem)
@@ -235,7 +241,7 @@ class MainWindow(QMainWindow):
         context.hub.snapshot_changed.connect(self._draw_hub)
         context.hub.on(ProblemReported, self._on_problem_reported, self)
         context.wishes.place_requested.connect(self.go)
-        self._sidebar.page_requested.connect(self._open)
+        self._sidebar.page_requested.connect(self.open_page)
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)
         context.links.quit_requested.connect(self.quit_requested)
@@ -243,26 +249,18 @@ class MainWindow(QMainWindow):
         context.notices.updates_chosen.connect(self._on_updates_chosen)
         context.notices.report_requested.connect(lambda report: context.copy(report, tr("The report is copied")))
         context.notices.retry_requested.connect(self.retry_requested)
-        for index in range(len(PAGES)):
-            QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
+        for number, entry in enumerate(PAGES, 1):
+            QShortcut(QKeySequence(f"Ctrl+{number}"), self, partial(self._on_page_key, entry.name))
         QShortcut(QKeySequence(PALETTE_KEY), self, self.command_palette.open)
         self._sidebar.palette_requested.connect(self.command_palette.open)
         add_zoom_keys(self, context.theme)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
 
-    def _open(self, index: int) -> None:
-        page = self.page(PAGES[index].name)
-        if (header := page.findChild(Header)) is not None and not header.isAncestorOf(self.context.notices):
-            leave_focus(self.context.notices)
-            header.hold(self.context.notices)
-        self._stack.setCurrentWidget(page)
-        self._sidebar.set_page(index)
-
-    def _on_page_key(self, index: int) -> None:
+    def _on_page_key(self, name: to.PageName) -> None:
         if self.sheet is None:
-            self._open(index)
-            self.page(PAGES[index].name).setFocus(Qt.FocusReason.OtherFocusReason)  # not on the sidebar's entry of the page before
+            self.open_page(name)
+            self.page(name).setFocus(Qt.FocusReason.OtherFocusReason)  # not on the sidebar's entry of the page before
 
     def _draw_hub(self) -> None:
         snapshot = self.context.hub.snapshot

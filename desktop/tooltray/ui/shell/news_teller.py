@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from PySide6.QtCore import QObject
@@ -16,6 +17,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.feedback.feedback_words import headline, project_words
+from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.background import CoalescedRead, timer
 from tooltray.ui.kit.destinations import Activity, Destination, OpenServer, Servers, Settings
@@ -158,7 +160,7 @@ class NewsTeller(QObject):
 
     def on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
         if not self._places.is_in_front():
-            self._notifications.send("trust", waiting_title(requests), waiting_text(requests), lambda: self._places.go(Servers()))
+            self._notifications.send("trust", waiting_title(requests), waiting_text(requests), partial(self._places.go, Servers()))
 
     def on_feedback_asked(self, request: FeedbackSnapshot) -> None:
         text = tr("{project}: it waits for your answer.", project=project_words(request))
@@ -170,7 +172,7 @@ class NewsTeller(QObject):
         if snapshot is None or snapshot.release == self._release:
             return
         release = self._release = snapshot.release
-        go = lambda: self._places.go(Settings("about"))  # noqa: E731
+        go = partial(self._places.go, Settings("about"))
         if release.withdrawn and self._is_first(f"withdrawn:{snapshot.version}"):
             self._notifications.send("release", tr("Tooltray {version} was withdrawn", version=snapshot.version), release.withdrawn, go)
         if release.version and self._is_first(f"release:{release.version}"):
@@ -192,10 +194,8 @@ class NewsTeller(QObject):
         wants_sign_in = any(each.name == report.server and each.state is ServerState.NEEDS_SIGN_IN for each in servers)
         kind = "sign_in" if wants_sign_in else "failed" if report.server else ""
         words = tr("{name} wants you to sign in", name=report.server) if wants_sign_in else whose(report)
-        self._notifications.send(kind, words, advice(report.problem), lambda: self._show_server(report.server))
-
-    def _show_server(self, name: str) -> None:
-        self._places.go(OpenServer(name) if name else Servers())
+        place = OpenServer(report.server) if report.server else Servers()
+        self._notifications.send(kind, words, advice(report.problem), partial(self._places.go, place))
 
     # what is asked for
 
@@ -213,17 +213,15 @@ class NewsTeller(QObject):
             text = tr("You had allowed it as it was. Until you look, its calls are asked about.")
             if any(change.kind == "skill" for change in changes if (change.server, change.tool) == new[0]):
                 text = tr("It is a skill. Until you look, no AI client gets it.")
-            self._notifications.send("tool_changed", words, text, lambda: self._places.go(Activity("approvals")))
+            self._notifications.send("tool_changed", words, text, partial(self._places.go, Activity("approvals")))
 
     async def _look_for_updates(self) -> None:
         updates = await self._hub.discovery.get_registry_updates()
         new = [update.server for update in updates if self._is_first(f"update:{update.server}:{update.newest}")]
         if new:
-            shown, more = ", ".join(new[:MOST_NAMES]), len(new) - MOST_NAMES
-            names = tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
+            words = tr("Update available: {names}", names=first_names(new, MOST_NAMES))
             text = tr("It is installed only when you approve.")
-            go = lambda: self._places.go(OpenServer(new[0]))  # noqa: E731
-            self._notifications.send("update", tr("Update available: {names}", names=names), text, go)
+            self._notifications.send("update", words, text, partial(self._places.go, OpenServer(new[0])))
 
 
 def whose(report: ProblemReported) -> str:

@@ -200,12 +200,10 @@ class Palette(QObject, View):
             return
         from tooltray.ui.shell.palette_panel import PalettePanel
 
-        panel = self.panel = PalettePanel(self.context.theme, typed=self._show, chosen=self._run)
+        self.panel = PalettePanel(self.context.theme, typed=self._show, chosen=self._run)
         self._make_short()
-        self._show()
-        sheet = self.context.sheets.open(panel)
-        sheet.closed.connect(self._on_closed)
-        self._say_state()
+        self._refresh()
+        self.context.sheets.open(self.panel).closed.connect(self._on_closed)
         if self._is_old:
             self._request()
 
@@ -253,10 +251,9 @@ class Palette(QObject, View):
         is_new, self._clients = clients != self._clients, clients
         await self._make_long()
         self._is_ready = True
-        if self.panel is not None:
-            if is_new:
-                self._make_short()
-            self._refresh()
+        if self.panel is not None and is_new:
+            self._make_short()
+        self._refresh()
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows in the palette that tools could not be read; None removes it."""
@@ -272,12 +269,18 @@ class Palette(QObject, View):
 
     def _refresh(self) -> None:
         """Searches for the same words again in newer data; the selection stays."""
-        if self.panel is not None:
-            marked = self.panel.list.entry
-            self.panel.show_rows(self._rows(self.panel.field.text()), kept=marked.key if marked is not None else "")
-            self._say_state()
+        if self.panel is None:
+            return
+        marked = self.panel.list.entry
+        self.panel.show_rows(self._rows(self.panel.field.text()), kept=marked.key if marked is not None else "")
+        if self._problem is not None:
+            self.panel.show_note(tr("Tools could not be read"), whole(self._problem))
+        elif not self._is_ready:
+            self.panel.show_note(tr("Tools are being read…"))
+        else:
+            self.panel.show_note(tr("Servers, pages and {count} tools", count=f"{len(self._tools):,}"))
 
-    def _show(self, text: str = "") -> None:
+    def _show(self, text: str) -> None:
         if self.panel is not None:
             self.panel.show_rows(self._rows(text))
 
@@ -302,16 +305,6 @@ class Palette(QObject, View):
         for title, entries in groups.items():
             rows += [title, *entries] if entries else []
         return rows
-
-    def _say_state(self) -> None:
-        if self.panel is None:
-            return
-        if self._problem is not None:
-            self.panel.show_note(tr("Tools could not be read"), whole(self._problem))
-        elif not self._is_ready:
-            self.panel.show_note(tr("Tools are being read…"))
-        else:
-            self.panel.show_note(tr("Servers, pages and {count} tools", count=f"{len(self._tools):,}"))
 
     # what is done
 

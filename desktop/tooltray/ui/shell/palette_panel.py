@@ -127,10 +127,6 @@ class PaletteList(QListView):
         self.selectionModel().currentChanged.connect(self.current_changed)
 
     @property
-    def rows(self) -> Sequence[Row]:
-        return self._model.rows
-
-    @property
     def entry(self) -> PaletteEntry | None:
         """The selected entry, which Enter runs."""
         place = self.currentIndex().row()

@@ -1,17 +1,19 @@
 """The left navigation: the pages, the entry for AI clients, and at its foot the hub's status."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from tooltray.ui import icons
-from tooltray.ui.i18n import tr
-from tooltray.ui.shell.hub_status import PauseMenu
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.page import PageEntry
+from tooltray.ui.shell.hub_status import PAUSE, PAUSES, Duration
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, IconButton, PaintedButton
+from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, new_menu
 from tooltray.ui.widgets.icon import Icon, Logo
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, fill, row
@@ -77,34 +79,36 @@ class NavItem(PaintedButton):
 
 
 class Sidebar(QFrame):
-    """The navigation of the window. `page_requested` carries the index of the page the user wants, `pause_requested` whether to pause
+    """The navigation of the window. `page_requested` carries the name of the page the user wants, `pause_requested` whether to pause
     everything.
+
+    Attributes:
+        items: of the pages; the checked one is the current page's.
     """
 
-    page_requested = Signal(int)
+    page_requested = Signal(str)
     pause_requested = Signal(bool, object)
     entry_copy_requested = Signal()
     palette_requested = Signal()
 
-    def __init__(self, theme: Theme, pages: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, theme: Theme, pages: Sequence[PageEntry]) -> None:
         super().__init__()
         self.setObjectName("Sidebar")
         self._theme, self._is_paused = theme, False
         self._brand, self._is_compact = QWidget(), False
         fill(row(self._brand, margins=(8, 0, 0, 18), spacing=10), Logo(24), (Label(theme, "Tooltray", "heading"), 1))
         group = QButtonGroup(self)
-        self._items = [NavItem(theme, icon, text) for icon, text in pages]
-        for index, item in enumerate(self._items):
-            group.addButton(item, index)
-        self._items[0].setChecked(True)
-        group.idClicked.connect(self.page_requested)
+        self.items = {entry.name: NavItem(theme, entry.icon, entry.title()) for entry in pages}
+        for name, item in self.items.items():
+            group.addButton(item)
+            item.clicked.connect(partial(self.page_requested.emit, name))
         find = Button(theme, tr("Search or run a command"), "ghost", "search", small=True, on_click=self.palette_requested.emit)
         find.setToolTip(tr("Servers, tools, settings and what can be done with them") + f" ({PALETTE_KEY})")
         copy = Button(theme, tr("Copy entry for a client"), "ghost", "copy", small=True, on_click=self.entry_copy_requested.emit)
         copy.setToolTip(tr("The entry that an AI client's settings need to use these servers"))
         self._named = ((find, find.text(), "search"), (copy, copy.text(), "copy"))
         self._layout = column(self, margins=(12, 28, 12, 12), spacing=2)
-        fill(self._layout, self._brand, *self._items, 1, find, copy, self._hub_status(theme))
+        fill(self._layout, self._brand, *self.items.values(), 1, find, copy, self._hub_status(theme))
         self._fit()
 
     def set_compact(self, is_compact: bool) -> None:
@@ -112,7 +116,7 @@ class Sidebar(QFrame):
         if is_compact is not self._is_compact:
             self._is_compact = is_compact
             self._brand.setVisible(not is_compact)
-            for item in self._items:
+            for item in self.items.values():
                 item.set_compact(is_compact)
             for button, text, icon in self._named:
                 button.set_face("" if is_compact else text, icon)
@@ -127,14 +131,6 @@ class Sidebar(QFrame):
         else:
             self._layout.invalidate()
             self.setFixedWidth(max(self._theme.size("sidebar"), self._layout.minimumSize().width()))  # a language may have longer words
-
-    def set_page(self, page: int) -> None:
-        """Marks the current page."""
-        self._items[page].setChecked(True)
-
-    def set_badge(self, page: int, count: int) -> None:
-        """Shows how many things on a page need the user."""
-        self._items[page].set_badge(count)
 
     def show_hub(self, look: Look, detail: str, *, can_pause: bool, is_paused: bool) -> None:
         """Shows the hub's status at the foot."""
@@ -160,8 +156,10 @@ class Sidebar(QFrame):
         if self._is_paused:
             self.pause_requested.emit(False, None)
             return
-        menu = PauseMenu(self._theme, self)
-        menu.setAccessibleName(menu.title())
-        menu.chosen.connect(self.pause_requested)
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu = new_menu(self, self._theme, say(PAUSE))
+        for text, duration in PAUSES:
+            menu.addAction(say(text)).triggered.connect(partial(self._pause_for, duration))
         menu.popup(self._pause.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def _pause_for(self, duration: Duration) -> None:
+        self.pause_requested.emit(True, duration())

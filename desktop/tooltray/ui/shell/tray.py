@@ -1,23 +1,27 @@
-"""The tray icon: the hub's state as a shape, how many things wait for the user as a number, and the menu. Knows neither the window nor the
-engine.
+"""The tray icon: the hub's state as a shape, how many things wait for the user as a number, and the menu. Who works now, what failed last
+and what Tooltray needs is read only while the menu is open. Knows neither the window nor the engine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSystemTrayIcon
 
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
+from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
+from tooltray.ui.kit.background import CoalescedRead, timer
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.projects.file_words import waiting_entries
 from tooltray.ui.shell.hub_status import TrayState, summary, tray_state, waiting_words
-from tooltray.ui.shell.tray_menu import TrayMenu, TrayReads
+from tooltray.ui.shell.tray_menu import TrayMenu, TrayReadings
 from tooltray.ui.theme import Theme
 
 SIZES = (16, 22, 32)
@@ -62,6 +66,11 @@ def _paint_count(pixmap: QPixmap, size: int, mark: QColor, count: int) -> None:
 
 
 LIGHT = 0.5  # dark digits on a lighter mark
+READ_EVERY_MS = 2000  # a person reads a menu for some seconds
+MOST_READS = 30  # a minute
+SHOWN_FAILURES = 3
+FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
+T = TypeVar("T")
 
 
 class Tray(QObject):
@@ -76,9 +85,11 @@ class Tray(QObject):
         self._phase = HubPhase.STARTING
         self.menu = TrayMenu(theme, wishes)
         self.menu.open_requested.connect(self.open_requested)
-        self._reads = TrayReads(hub, tasks, self.menu.show_readings, self)
+        self._reads_left = 0
+        self._read = CoalescedRead(self._look, tasks=tasks, name="tray")
+        self._timer = timer(self, READ_EVERY_MS, self._on_timeout, repeats=True)
         self.menu.aboutToShow.connect(self._on_menu_opens)
-        self.menu.aboutToHide.connect(self._reads.end)
+        self.menu.aboutToHide.connect(self._timer.stop)
         self._icon = QSystemTrayIcon(self)
         self._icon.setContextMenu(self.menu)
         self._icon.activated.connect(self._on_activated)
@@ -144,7 +155,22 @@ class Tray(QObject):
 
     def _on_menu_opens(self) -> None:
         if self._phase is HubPhase.RUNNING:
-            self._reads.begin()
+            self._reads_left = MOST_READS
+            self._timer.start()
+            self._read.ask()
+
+    def _on_timeout(self) -> None:
+        self._reads_left -= 1
+        if self._reads_left <= 0:
+            self._timer.stop()
+        else:
+            self._read.ask()
+
+    async def _look(self) -> None:
+        """Reads each value separately: a failure hides none of the others."""
+        calls = await _known(self._hub.activity.get_calls_now())
+        failures = await _known(self._hub.activity.get_activity(FAILURES, limit=SHOWN_FAILURES))
+        self.menu.show_readings(TrayReadings(calls, failures, await _known(self._hub.program.get_load())))
 
     def _on_asked(self, news: ElicitationAsked) -> None:
         self._questions[news.question.id] = news.question.server
@@ -176,3 +202,10 @@ class Tray(QObject):
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason in (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick):
             self.open_requested.emit()
+
+
+async def _known(read: Coroutine[object, object, T]) -> T | None:
+    try:
+        return await read
+    except TooltrayError:
+        return None

@@ -1,36 +1,30 @@
 """The tray icon's menu: the hub's state in words, what waits for the user, who works now, servers that need the user first, then the app.
-Who works now, what failed last and what Tooltray needs is read only while the menu is open. The menu is changed in place, since a desktop
-may be showing it over D-Bus."""
+The menu is changed in place, since a desktop may be showing it over D-Bus."""
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
 
 import msgspec
-from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, ActivityRow, CallNow
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad, ReleaseNews
 from tooltray.foundation.snapshots.servers import ServerSnapshot
-from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
-from tooltray.ui.kit.background import CoalescedRead, timer
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.kit.server_actions import ACTIONS, IN_TRAY, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.shell.hub_status import PauseMenu, summary
+from tooltray.ui.shell.hub_status import PAUSE, PAUSES, Duration, summary
 from tooltray.ui.state_language import Look, needs_person, paused_look, server_look
 from tooltray.ui.theme import Theme
 
@@ -83,64 +77,12 @@ def load_line(load: ProgramLoad) -> str:
     return " · ".join((words, tr("servers: {memory} MB", memory=servers))) if load.running_servers else words
 
 
-EVERY_MS = 2000  # a person reads a menu for some seconds
-MOST_READS = 30  # a minute
-SHOWN_FAILURES = 3
-T = TypeVar("T")
-FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
-
-
 class TrayReadings(msgspec.Struct, frozen=True):
     """The values of the last read; None: not read yet, or the read failed."""
 
     calls: Sequence[CallNow] | None = None
     failures: Sequence[ActivityRow] | None = None
     load: ProgramLoad | None = None
-
-
-class TrayReads(QObject):
-    """The reads for the tray's menu, which `show` shows."""
-
-    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, show: Callable[[TrayReadings], None], parent: QObject) -> None:
-        super().__init__(parent)
-        self._hub, self._show = hub, show
-        self._left = 0
-        self._readings = TrayReadings()
-        self._read = CoalescedRead(self._look, tasks=tasks, name="tray")
-        self._timer = timer(self, EVERY_MS, self._on_timeout, repeats=True)
-
-    def begin(self) -> None:
-        """Begins to read, since the menu opens."""
-        self._left = MOST_READS
-        self._timer.start()
-        self._read.ask()
-
-    def end(self) -> None:
-        """Stops reading, since the menu was closed."""
-        self._timer.stop()
-
-    def _on_timeout(self) -> None:
-        self._left -= 1
-        if self._left <= 0:
-            self.end()
-        else:
-            self._read.ask()
-
-    async def _look(self) -> None:
-        """Reads each value separately: a failure hides none of the others."""
-        calls = await _known(self._hub.activity.get_calls_now())
-        failures = await _known(self._hub.activity.get_activity(FAILURES, limit=SHOWN_FAILURES))
-        readings = TrayReadings(calls, failures, await _known(self._hub.program.get_load()))
-        if readings != self._readings:
-            self._readings = readings
-            self._show(readings)
-
-
-async def _known(read: Coroutine[object, object, T]) -> T | None:
-    try:
-        return await read
-    except TooltrayError:
-        return None
 
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
@@ -200,9 +142,7 @@ class TrayMenu(QMenu):
         self._entries: dict[str, ServerEntry] = {}
         self._fixed: dict[QAction, tuple[str, Phrase]] = {}  # with their icons and texts
         self._is_paused = False
-        self._waiting: tuple[object, ...] = ()
-        self._now: tuple[object, ...] = ()
-        self._release = (ReleaseNews(), "")
+        self._shown: dict[str, object] = {}  # by the parts that change
         self.setFont(theme.font())
         self._head = self.addAction("")
         self._head.setEnabled(False)
@@ -211,9 +151,11 @@ class TrayMenu(QMenu):
         self._after_now = self.addSeparator()
         self._more = self._add("more", NOTHING, self._way_to(Servers()))
         self._after_servers = self.addSeparator()
-        self._pause = PauseMenu(theme, self)
-        self._pause.chosen.connect(self.pause_requested)
-        self.addMenu(self._pause)
+        self._pause = self.addMenu("")
+        self._pause.setFont(theme.font())
+        self._fixed[self._pause.menuAction()] = ("pause", PAUSE)
+        for text, duration in PAUSES:
+            self._add("", text, partial(self._pause_for, duration), self._pause)
         self._resume = self._add("play", Phrase("Resume all servers"), lambda: self.pause_requested.emit(False, None))
         self._add("copy", Phrase("Copy entry for a client"), self.entry_copy_requested.emit)
         self.addSeparator()
@@ -224,6 +166,7 @@ class TrayMenu(QMenu):
         self._about = self._add("info", Phrase("About Tooltray"), self._way_to(Settings("about")))
         self._quit = self._add("power", Phrase("Quit"), self.quit_requested.emit)
         self._lines: dict[str, list[QAction]] = {"waiting": [], "now": [], "release": []}
+        self._ends = {"waiting": self._after_waiting, "now": self._after_now, "release": self._about}
         self._after_waiting.setVisible(False)  # a desktop that draws the menu itself would show two in a row
         self._after_now.setVisible(False)
         self.retranslate()
@@ -232,11 +175,9 @@ class TrayMenu(QMenu):
 
     def retranslate(self) -> None:
         """Updates the fixed texts to the current language; `show_hub` updates the others."""
-        self._pause.retranslate()
         for action, (_, text) in self._fixed.items():
             action.setText(say(text))
-        self._clear("release")
-        self._release = (ReleaseNews(), "")
+        self._begin("release", None)
         self._load.setText(tr("One moment…"))  # until it is read: the menu does not grow by this line while it is open
         self._show_servers([])
 
@@ -260,21 +201,19 @@ class TrayMenu(QMenu):
     def show_waiting(self, approvals: Sequence[ApprovalSnapshot], questions: Sequence[str]) -> None:
         """Shows what waits for the user: calls, which can be answered here, and the servers with questions."""
         shown = (*approvals[:SHOWN_WAITING], *questions[:SHOWN_WAITING])
-        if shown == self._waiting:
+        if not self._begin("waiting", shown):
             return
-        self._waiting = shown
-        self._clear("waiting")
         self._after_waiting.setVisible(bool(shown))
         for request in approvals[:SHOWN_WAITING]:
             self._add_approval(request)
         for server in questions[:SHOWN_WAITING]:
-            action = self._line("waiting", self._after_waiting, "message", tr("{name} asks you something", name=short(server)))
+            action = self._line("waiting", "message", tr("{name} asks you something", name=short(server)))
             action.triggered.connect(self.open_requested)
         self._stay_on_screen()
 
     def _add_approval(self, request: ApprovalSnapshot) -> None:
         """Adds a call. Only one that can be judged without its arguments can be allowed here; the others open the window."""
-        menu = self._submenu("waiting", self._after_waiting, approval_line(request))
+        menu = self._submenu("waiting", approval_line(request))
         menu.setIcon(icons.icon("shield", self._theme.color("warning"), 14))
         menu.addAction(tr("Look at it…")).triggered.connect(self.approvals_requested)
         if can_answer(request):
@@ -288,31 +227,24 @@ class TrayMenu(QMenu):
         if readings.load is not None:
             self._load.setText(load_line(readings.load))
         words = tuple(call_line(call) for call in calls[:SHOWN_CALLS])
-        if (words, failures, len(calls)) == self._now:
+        if not self._begin("now", (words, failures, len(calls))):
             return
-        self._now = (words, failures, len(calls))
-        self._clear("now")
-        self._show_now(words, failures, len(calls))
-        self._stay_on_screen()
-
-    def _show_now(self, words: Sequence[str], failures: Sequence[ActivityEntry], calls: int) -> None:
         self._after_now.setVisible(bool(words or failures))
         for text in words:
-            self._line("now", self._after_now, "state-connected", text).triggered.connect(self._way_to(Activity()))
-        if calls > SHOWN_CALLS:
-            more = tr("{count} more calls are under way", count=calls - SHOWN_CALLS)
-            self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
+            self._line("now", "state-connected", text).triggered.connect(self._way_to(Activity()))
+        if len(calls) > SHOWN_CALLS:
+            more = tr("{count} more calls are under way", count=len(calls) - SHOWN_CALLS)
+            self._line("now", "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
-            menu = self._submenu("now", self._after_now, tr("Last failures"), "alert")
+            menu = self._submenu("now", tr("Last failures"), "alert")
             for entry in failures:
                 menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
+        self._stay_on_screen()
 
     def _show_release(self, news: ReleaseNews, running: str) -> None:
         """Shows a newer version with its changes and how it is installed, and that the running one was withdrawn."""
-        if (news, running) == self._release:
+        if not self._begin("release", (news, running)):
             return
-        self._release = (news, running)
-        self._clear("release")
         if news.withdrawn:
             title = tr("Tooltray {version} was withdrawn", version=running)
             self._add_release("alert", title, [news.withdrawn], tr("About Tooltray"))
@@ -321,17 +253,17 @@ class TrayMenu(QMenu):
             self._add_release("download", title, news.changes, say(news.update))
 
     def _add_release(self, icon: str, title: str, lines: Sequence[str], last: str) -> None:
-        menu = self._submenu("release", self._about, title, icon)
+        menu = self._submenu("release", title, icon)
         for line in lines:
             menu.addAction(short(line, LONGEST_LINE)).setEnabled(False)
         menu.addSeparator()
         menu.addAction(short(last, LONGEST_LINE)).triggered.connect(self._way_to(Settings("about")))
 
-    def _submenu(self, part: str, before: QAction, title: str, icon: str = "") -> QMenu:
+    def _submenu(self, part: str, title: str, icon: str = "") -> QMenu:
         menu = QMenu(title, self)
         if icon:
             menu.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
-        self._lines[part].append(self.insertMenu(before, menu))
+        self._lines[part].append(self.insertMenu(self._ends[part], menu))
         return menu
 
     def _stay_on_screen(self) -> None:
@@ -345,17 +277,22 @@ class TrayMenu(QMenu):
         else:
             self.popup(QPoint(place.x(), screen.top()))
 
-    def _line(self, part: str, before: QAction, icon: str, text: str) -> QAction:
+    def _line(self, part: str, icon: str, text: str) -> QAction:
         action = QAction(icons.icon(icon, self._theme.color("text.secondary"), 14), text, self)
-        self.insertAction(before, action)
+        self.insertAction(self._ends[part], action)
         self._lines[part].append(action)
         return action
 
-    def _clear(self, part: str) -> None:
+    def _begin(self, part: str, shown: object) -> bool:
+        """Empties a part of the menu that is to show something else than before; returns whether it is."""
+        if self._shown.get(part) == shown:
+            return False
+        self._shown[part] = shown
         for action in self._lines[part]:
             self.removeAction(action)
             (action.menu() or action).deleteLater()
         self._lines[part] = []
+        return True
 
     def _show_servers(self, all_servers: list[ServerSnapshot]) -> None:
         servers, more = all_servers[:SHOWN_SERVERS], len(all_servers) - SHOWN_SERVERS
@@ -376,12 +313,17 @@ class TrayMenu(QMenu):
     def _way_to(self, place: Destination) -> Callable[[], None]:
         return lambda: self.place_requested.emit(place)
 
-    def _add(self, icon: str, text: Phrase, slot: Callable[[], object]) -> QAction:
-        action = self.addAction("")
+    def _pause_for(self, duration: Duration) -> None:
+        self.pause_requested.emit(True, duration())
+
+    def _add(self, icon: str, text: Phrase, slot: Callable[[], object], menu: QMenu | None = None) -> QAction:
+        """Adds an entry to this menu, or to one in it; its text and its icon follow the language and the theme."""
+        action = (self if menu is None else menu).addAction("")
         action.triggered.connect(lambda: slot())
         self._fixed[action] = (icon, text)
         return action
 
     def _tint(self) -> None:
         for action, (icon, _) in self._fixed.items():
-            action.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+            if icon:
+                action.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
