@@ -8,6 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.surface import paint_box
 from tooltray.ui.zoom import px
 
 SMALLEST_WIDTH = 40
@@ -33,13 +34,10 @@ class Meter(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         height = self.height()
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.color("neutral.subtle"))
-            painter.drawRoundedRect(QRectF(self.rect()), height / 2, height / 2)
+            paint_box(painter, QRectF(self.rect()), height / 2, self._theme.color("neutral.subtle"))
             if self._share:
-                painter.setBrush(self._theme.color(self._tone))
-                painter.drawRoundedRect(QRectF(0, 0, max(height, self.width() * self._share), height), height / 2, height / 2)
+                done = QRectF(0, 0, max(height, self.width() * self._share), height)
+                paint_box(painter, done, height / 2, self._theme.color(self._tone))
 
 
 ROW = 24  # px
@@ -69,8 +67,9 @@ class Waterfall(QWidget):
         super().__init__()
         self._theme, self._stages = theme, tuple(stages)
         self.setAccessibleName(name)
-        self.setAccessibleDescription(", ".join(f"{stage.name}: {stage.words}" for stage in stages))
-        self.setToolTip("\n".join(f"{stage.name}: {stage.words}" for stage in stages))
+        words = [f"{stage.name}: {stage.words}" for stage in stages]
+        self.setAccessibleDescription(", ".join(words))
+        self.setToolTip("\n".join(words))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(px(ROW) * len(self._stages))
 
@@ -79,14 +78,12 @@ class Waterfall(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         whole = sum(stage.seconds or 0.0 for stage in self._stages)
-        names = self.width() * NAMES
+        names, done = self.width() * NAMES, 0.0
         track = QRectF(names + px(GAP), 0, max(1.0, self.width() - names - px(TIMES) - 2 * px(GAP)), px(ROW))
-        done = 0.0
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for place, stage in enumerate(self._stages):
-                line = QRectF(0, place * px(ROW), self.width(), px(ROW))
-                self._paint_words(painter, line, stage, names)
+                self._paint_words(painter, QRectF(0, place * px(ROW), self.width(), px(ROW)), stage, names)
                 self._paint_bar(painter, track.translated(0, place * px(ROW)), stage, done, whole)
                 done += stage.seconds or 0.0
 
@@ -109,6 +106,5 @@ class Waterfall(QWidget):
             return
         width = max(SMALLEST, track.width() * stage.seconds / whole) if whole else SMALLEST
         left = track.left() + (track.width() * done / whole if whole else 0.0)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.color("chart.p95" if stage.is_long else "chart.p50", 1.0 if stage.is_long else 0.85))
-        painter.drawRoundedRect(QRectF(min(left, track.right() - width), middle - px(BAR) / 2, width, px(BAR)), px(2), px(2))
+        color = theme.color("chart.p95") if stage.is_long else theme.color("chart.p50", 0.85)
+        paint_box(painter, QRectF(min(left, track.right() - width), middle - px(BAR) / 2, width, px(BAR)), px(2), color)

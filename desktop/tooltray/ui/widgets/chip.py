@@ -8,6 +8,7 @@ from tooltray.ui import icons
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.surface import paint_box
 from tooltray.ui.zoom import px
 
 CHIP_HEIGHT = 20
@@ -15,15 +16,11 @@ CHIP_HEIGHT = 20
 
 def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> float:
     """Draws a chip with its left edge at `left` and returns its width; `fill` replaces its tone's colour."""
-    font = theme.font("caption_strong")
     width = theme.metrics("caption_strong").horizontalAdvance(text) + px(16)
     box = QRectF(left, middle - px(CHIP_HEIGHT) / 2, width, px(CHIP_HEIGHT))
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.color(fill or f"{tone}.subtle"))
-    painter.drawRoundedRect(box, px(6), px(6))
+    paint_box(painter, box, px(6), theme.color(fill or f"{tone}.subtle"))
     painter.setPen(theme.color("text.secondary" if tone == "neutral" else f"{tone}.text"))
-    painter.setFont(font)
+    painter.setFont(theme.font("caption_strong"))
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
     return width
 

@@ -24,20 +24,16 @@ class FilterTab(PaintedButton):
     def __init__(self, theme: Theme, text: str, *, has_count: bool = True) -> None:
         super().__init__()
         self._theme, self._has_count = theme, has_count
-        self._count: int | None = 0
+        self.count: int | None = 0  # None: not known
         self.setText(text)
         self.setCheckable(True)
         self.setAutoExclusive(True)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.set_count(0)
 
-    @property
-    def count(self) -> int | None:
-        return self._count
-
     def set_count(self, count: int | None) -> None:
         """Shows a number; None: not known."""
-        self._count = count
+        self.count = count
         has_words = self._has_count and count is not None
         self.setAccessibleName(f"{self.text()}, {self._number}" if has_words else self.text())
         self.setFixedSize(self.sizeHint())
@@ -45,11 +41,11 @@ class FilterTab(PaintedButton):
 
     def set_text(self, text: str) -> None:
         self.setText(text)
-        self.set_count(self._count)
+        self.set_count(self.count)
 
     @property
     def _number(self) -> str:
-        return "–" if self._count is None else f"{self._count:,}"
+        return "–" if self.count is None else f"{self.count:,}"
 
     def sizeHint(self) -> QSize:
         text = self._theme.metrics("caption_strong").horizontalAdvance(self.text())

@@ -10,7 +10,7 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, height_at, row
+from tooltray.ui.widgets.surface import column, fill, height_at, row
 from tooltray.ui.zoom import px
 
 SHORTCUT = "Ctrl+F"
@@ -88,28 +88,17 @@ class Header(QFrame):
         super().__init__()
         self.setObjectName("Header")
         self._theme = theme
-        lines = column(self)
-        self._line = layout = row(margins=(24, ABOVE_CONTROLS, 24, BELOW_CONTROLS), spacing=8)
-        lines.addLayout(layout)
-        self._second = row(spacing=8)
-        lines.addLayout(self._second)
-        lines.addStretch(1)
+        self._line, self._second = row(margins=(24, ABOVE_CONTROLS, 24, BELOW_CONTROLS), spacing=8), row(spacing=8)
         self.faults, self._place = column(), QWidget()
-        lines.addLayout(self.faults)
         self._notices = column(self._place)
         self._place.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        lines.addWidget(self._place)
-        layout.addWidget(Label(theme, title, "title"))
+        fill(column(self), self._line, self._second, 1, self.faults, self._place)
         gap = row()
         gap.setContentsMargins(px(4), theme.size("control"), 0, 0)  # the line has the same height on all pages
-        layout.addLayout(gap)
         self._subtitle = Label(theme, "", "body", "muted")
         self._subtitle.hide()
-        layout.addWidget(self._subtitle)
         self._tabs = tabs
-        if tabs is not None:
-            layout.addWidget(tabs)
-        layout.addStretch(1)
+        fill(self._line, Label(theme, title, "title"), gap, self._subtitle, *([tabs] if tabs is not None else []), 1)
         self._actions: list[QWidget] = []
         self._is_folded = False
         self.set_actions(actions)
@@ -158,10 +147,10 @@ class Header(QFrame):
         is_folded = bool(moved) and self._line.minimumSize().width() + second > self.width() + px(SLACK)
         if is_folded is not self._is_folded:
             self._is_folded = is_folded
-            if self._tabs is not None:
-                self._second.addWidget(self._tabs) if is_folded else self._line.insertWidget(
-                    self._line.indexOf(self._subtitle) + 1, self._tabs
-                )
+            if self._tabs is not None and is_folded:
+                self._second.addWidget(self._tabs)
+            elif self._tabs is not None:
+                self._line.insertWidget(self._line.indexOf(self._subtitle) + 1, self._tabs)
             for action in self._actions if self._tabs is None else ():
                 self._add_action(action, self._second if is_folded else self._line)
             self._second.setAlignment(Qt.AlignmentFlag.AlignLeft)
@@ -234,13 +223,10 @@ class ReadingScroll(PageScroll):
 
     def __init__(self, name: str, *, spacing: int = 10) -> None:
         super().__init__(name)
-        outer = QWidget()
-        line = row(outer, margins=(MARGIN, 20, MARGIN, 32), spacing=0)
-        self.content = QWidget()
+        outer, self.content = QWidget(), QWidget()
         self.content.setMaximumWidth(px(READING_WIDTH))
         self.body = column(self.content, spacing=spacing)
-        line.addWidget(self.content, 1)
-        line.addStretch(0)
+        fill(row(outer, margins=(MARGIN, 20, MARGIN, 32), spacing=0), (self.content, 1), 0)
         self.setWidget(outer)
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import takewhile
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QFrame, QScrollArea, QSizePolicy, QWidget
 from shiboken6 import isValid
 
@@ -13,11 +14,11 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import ICONS, Banner
 from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.keyboard import put_after
+from tooltray.ui.widgets.keyboard import parents, put_after
 from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.page_frame import PageRoom
 from tooltray.ui.widgets.sheet import paint_shadow
-from tooltray.ui.widgets.surface import clear, column, height_at, row
+from tooltray.ui.widgets.surface import clear, column, fill, height_at, paint_box, row
 from tooltray.ui.zoom import px
 
 DONE = "success"
@@ -49,16 +50,14 @@ class Toast(QWidget):
         super().__init__(window)
         self._theme, self.text, self.tone, self._is_over = theme, text, tone, False
         self.setAccessibleName(text)
-        line = row(self, margins=(SHADOW + 14, SHADOW, SHADOW + 14, SHADOW), spacing=10)
-        line.addWidget(Icon(theme, ICONS.get(tone, "check"), 16, f"{tone}.text", "surface.raised"))
         self._words = Label(theme, breakable(text), wrap=True)
         self._words.setAccessibleName(text)
-        line.addWidget(self._words, 1)
+        line = row(self, margins=(SHADOW + 14, SHADOW, SHADOW + 14, SHADOW), spacing=10)
+        fill(line, Icon(theme, ICONS.get(tone, "check"), 16, f"{tone}.text", "surface.raised"), (self._words, 1))
         self._before = window.focusWidget()
         if action:
-            button = Button(theme, action, "link", small=True)
+            button = Button(theme, action, "link", small=True, on_click=self._on_action)
             button.setFixedWidth(button.sizeHint().width() + 2 * px(RING_ROOM))
-            button.clicked.connect(self._on_action)
             if key is not None:
                 QShortcut(key, self, button.click)
                 button.setToolTip(key.toString(QKeySequence.SequenceFormat.NativeText))
@@ -126,9 +125,7 @@ class Toast(QWidget):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             paint_shadow(painter, theme, box, "raised", theme.radius("l"))
-            painter.setPen(QPen(theme.color("border.strong")))
-            painter.setBrush(theme.color("surface.raised"))
-            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), theme.radius("l"), theme.radius("l"))
+            paint_box(painter, box, theme.radius("l"), theme.color("surface.raised"), theme.color("border.strong"))
 
 
 def _panes(window: QWidget) -> Iterator[int]:
@@ -141,14 +138,9 @@ def _panes(window: QWidget) -> Iterator[int]:
 def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
     """Yields the buttons that a toast would cover and that cannot be scrolled away."""
     for button in window.findChildren(QAbstractButton):
-        above = button.parentWidget()
-        while (
-            above is not None
-            and above is not window
-            and not (isinstance(above, QAbstractScrollArea | Toast) and not isinstance(above, PageRoom))
-        ):
-            above = above.parentWidget()
-        if above is window and button.isVisible():
+        above = takewhile(lambda each: each is not window, parents(button))
+        scrolls = any(isinstance(each, QAbstractScrollArea | Toast) and not isinstance(each, PageRoom) for each in above)
+        if not scrolls and button.isVisible():
             yield QRect(button.mapTo(window, QPoint(0, 0)), button.size())
 
 
