@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.figures import moment
+from tooltray.ui.figures import first_names, moment
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
@@ -45,7 +45,7 @@ class NoticeArea(QWidget):
         self._secrets_backend = ""
         self._is_paused, self._paused_until = False, 0.0
         self._reports: dict[Problem, str] = {}
-        self._open: tuple[str, ...] = ()
+        self.open_servers: tuple[str, ...] = ()  # that run everything without asking, as far as the user is asked about them
         self._asks_updates = False
         self._waiting: tuple[str, str] | None = None
         self._notices: tuple[Problem, ...] = ()
@@ -79,16 +79,10 @@ class NoticeArea(QWidget):
         """Whether secrets cannot be used, also where a more important notice is shown."""
         return self._secrets is not None
 
-    @property
-    def open_servers(self) -> tuple[str, ...]:
-        """The servers that run everything without asking, as far as the user is asked about them."""
-        return self._open
-
     def open_secrets_help(self) -> bool:
         """Opens the ways out at the notice about secrets; returns whether that is the one in sight."""
-        item = self._layout.itemAt(0)
-        line = item.widget() if item is not None and self._shown[:1] == ("secrets",) else None
-        if not isinstance(line, NoticeLine) or not line.isVisible():
+        line = self.findChild(NoticeLine) if self._shown[:1] == ("secrets",) else None
+        if line is None or not line.isVisible():
             return False
         line.show_details()
         return True
@@ -100,7 +94,7 @@ class NoticeArea(QWidget):
 
     def set_open_servers(self, names: Sequence[str]) -> None:
         """Offers to make servers ask that run everything without asking; without names nothing is offered."""
-        self._open = tuple(names)
+        self.open_servers = tuple(names)
         self._draw()
 
     def set_updates_question(self, is_asked: bool) -> None:
@@ -146,8 +140,8 @@ class NoticeArea(QWidget):
             shown, make = ("waiting", *self._waiting), partial(self._waiting_line, *self._waiting)
         elif waiting:
             shown, make = ("notice", waiting[0], len(waiting)), partial(self._notice_line, waiting[0], len(waiting) - 1)
-        elif self._open:
-            shown, make = ("open", self._open), partial(self._open_line, self._open)
+        elif self.open_servers:
+            shown, make = ("open", self.open_servers), partial(self._open_line, self.open_servers)
         elif self._asks_updates:
             shown, make = ("updates",), self._updates_line
         if shown == self._shown:
@@ -160,12 +154,11 @@ class NoticeArea(QWidget):
         self.setVisible(make is not None)
 
     def _failure_line(self, problem: Problem) -> NoticeLine:
-        return NoticeLine(
-            self._theme, "error", title(problem), sentences(problem), self._button("refresh", tr("Try again"), self.retry_requested)
-        )
+        retry = self._button("refresh", tr("Try again"), self.retry_requested.emit)
+        return NoticeLine(self._theme, "error", title(problem), sentences(problem), retry)
 
     def _paused_line(self) -> NoticeLine:
-        resume = self._button("play", tr("Resume"), self.resume_requested)
+        resume = self._button("play", tr("Resume"), self.resume_requested.emit)
         name = tr("Everything is paused")
         if self._paused_until:
             name = tr("Everything is paused until {time}", time=moment(self._paused_until, datetime.now()))
@@ -183,8 +176,8 @@ class NoticeArea(QWidget):
         return help
 
     def _waiting_line(self, name: str, text: str) -> NoticeLine:
-        look = self._button("", tr("See what they start"), self.look_requested)
-        return NoticeLine(self._theme, "info", name, text, look, self._close(tr("Dismiss this notice"), self.put_off_requested))
+        look = self._button("", tr("See what they start"), self.look_requested.emit)
+        return NoticeLine(self._theme, "info", name, text, look, self._close(tr("Dismiss this notice"), self.put_off_requested.emit))
 
     def _notice_line(self, problem: Problem, more: int) -> NoticeLine:
         remark = many(more, "1 more notice", "{count} more notices") if more else ""
@@ -194,12 +187,10 @@ class NoticeArea(QWidget):
         return NoticeLine(self._theme, "warning", title(problem), sentences(problem), *buttons, more=remark)
 
     def _open_line(self, names: Sequence[str]) -> NoticeLine:
-        tighten = self._button("", tr("Ask first"), self.ask_first_requested)
-        close = self._close(tr("Leave it as it is"), self.keep_open_requested)
-        listed = ", ".join(names[:MOST_NAMES])
-        text = tr("{names} and {count} more", names=listed, count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else listed
+        tighten = self._button("", tr("Ask first"), self.ask_first_requested.emit)
+        close = self._close(tr("Leave it as it is"), self.keep_open_requested.emit)
         words = many(len(names), "1 server changes things without asking", "{count} servers change things without asking")
-        return NoticeLine(self._theme, "info", words, text, tighten, close)
+        return NoticeLine(self._theme, "info", words, first_names(names, MOST_NAMES), tighten, close)
 
     def _updates_line(self) -> NoticeLine:
         yes = self._button("", tr("Yes"), partial(self.updates_chosen.emit, True))
@@ -211,12 +202,8 @@ class NoticeArea(QWidget):
         self._put_away.add(problem)
         self._draw()
 
-    def _button(self, icon: str, text: str, slot: object) -> Button:
-        button = Button(self._theme, text, icon=icon, small=True)
-        button.clicked.connect(slot)
-        return button
+    def _button(self, icon: str, text: str, slot: Callable[[], object]) -> Button:
+        return Button(self._theme, text, icon=icon, small=True, on_click=slot)
 
-    def _close(self, name: str, slot: object) -> IconButton:
-        button = IconButton(self._theme, "x", name, small=True)
-        button.clicked.connect(slot)
-        return button
+    def _close(self, name: str, slot: Callable[[], object]) -> IconButton:
+        return IconButton(self._theme, "x", name, small=True, on_click=slot)

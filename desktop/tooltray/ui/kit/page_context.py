@@ -62,7 +62,7 @@ class ClientScans(QObject):
         self._hub = hub
         self.scan: ClientScan | None = None
         self.is_scanning = False
-        self._projects: tuple[str, ...] = ()
+        self._projects: Sequence[str] = ()
         self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients on this computer", show=self.failed.emit)
 
     def set_projects(self, projects: Sequence[str]) -> None:
@@ -82,9 +82,8 @@ class ClientScans(QObject):
         self.scan_changed.emit(self.scan)
 
     def _set_scanning(self, is_scanning: bool) -> None:
-        if is_scanning != self.is_scanning:
-            self.is_scanning = is_scanning
-            self.scanning_changed.emit(is_scanning)
+        self.is_scanning = is_scanning
+        self.scanning_changed.emit(is_scanning)
 
 
 class PageLinks(QObject):
@@ -107,28 +106,23 @@ class Sheets(QObject):
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._theme, self._window = theme, window
-        self._sheet: Sheet | None = None
-
-    @property
-    def sheet(self) -> Sheet | None:
-        """The open sheet."""
-        return self._sheet
+        self.sheet: Sheet | None = None  # the open one
 
     @property
     def panel(self) -> QWidget | None:
         """The panel of the open sheet."""
-        return self._sheet.panel if self._sheet is not None else None
+        return self.sheet.panel if self.sheet is not None else None
 
     def open(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
         """Opens a sheet; requires that no sheet is open."""
-        sheet = self._sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
+        sheet = self.sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
         sheet.closed.connect(self._on_closed)
         sheet.show()
         return sheet
 
     def show(self, panel: SheetFrame) -> Sheet | None:
         """Opens a sheet that its `close_requested` closes, unless another one is open; returns None then."""
-        if self._sheet is not None:
+        if self.sheet is not None:
             panel.deleteLater()
             return None
         sheet = self.open(panel)
@@ -137,20 +131,20 @@ class Sheets(QObject):
 
     def replace(self, panel: QWidget) -> Sheet:
         """Opens a sheet in place of the open one; its `close_requested`, if it has one, closes it."""
-        if self._sheet is not None:
+        if self.sheet is not None:
             self.replacing.emit()
-            self._sheet.dismiss()
+            self.sheet.dismiss()
         sheet = self.open(panel)
         if isinstance(panel, SheetFrame):
             panel.close_requested.connect(sheet.dismiss)
         return sheet
 
     def _on_closed(self) -> None:
-        self._sheet = None
+        self.sheet = None
         QTimer.singleShot(0, self, self._tell_freed)  # unless another sheet takes its place at once
 
     def _tell_freed(self) -> None:
-        if self._sheet is None:
+        if self.sheet is None:
             self.freed.emit()
 
 

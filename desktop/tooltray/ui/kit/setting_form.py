@@ -1,6 +1,7 @@
 """Settings that apply at once: a row for each, bound to its member of the settings. Its control shows what is true: a failed change goes
 back."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -96,6 +97,18 @@ def value_at(settings: Mapping[str, object], path: str) -> object:
     for key in path.split("."):
         found = found.get(key) if isinstance(found, Mapping) else None
     return found
+
+
+FOREVER = float("inf")
+
+
+def recorded_until(settings: Mapping[str, object]) -> float:
+    """Returns until when whole arguments and results of calls are recorded, in unix seconds; FOREVER: until the user switches it off;
+    0: they are not recorded now.
+    """
+    until = value_at(settings, "activity.contentsUntil")
+    until = float(until) if isinstance(until, int | float) and until else FOREVER
+    return until if value_at(settings, "activity.contents") is True and until > time.time() else 0.0
 
 
 def value_of(setting: Setting, settings: Mapping[str, object]) -> Value:

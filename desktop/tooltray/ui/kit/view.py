@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from shiboken6 import isValid
 
-from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.ui.kit.background import CoalescedRead, Work
+from tooltray.foundation.errors import Problem
+from tooltray.ui.kit.background import CoalescedRead, Work, failure_of
 
 if TYPE_CHECKING:
     from tooltray.ui.kit.page_context import PageContext
@@ -90,9 +90,7 @@ class View:
 
     async def _failure_of(self, work: Coroutine[object, object, object]) -> Problem | None:
         try:
-            await work
-        except TooltrayError as error:
-            return error.problem
+            return await failure_of(work)
         except RuntimeError:  # about a widget that was deleted meanwhile: there is nothing to be drawn any more
             if self.is_there:
                 raise

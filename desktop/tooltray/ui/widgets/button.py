@@ -142,7 +142,6 @@ class Button(SteadyButton, QPushButton):
         self._turns = False
         self._delay = QTimer(self, singleShot=True, interval=SPIN_AFTER_MS)
         self._delay.timeout.connect(self._on_delay)
-        theme.spin.ticked.connect(self._on_tick)
         theme.changed.connect(self._tint)
         self._tint()
 
@@ -159,10 +158,6 @@ class Button(SteadyButton, QPushButton):
     def _on_delay(self) -> None:
         self._turns = True
         self._theme.spin.join(self)
-
-    def _on_tick(self) -> None:
-        if self._turns:
-            self.update()
 
     def set_face(self, text: str, icon: str) -> None:
         """Changes text and icon; does nothing if they are the same."""

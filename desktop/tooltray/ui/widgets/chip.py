@@ -14,15 +14,14 @@ from tooltray.ui.zoom import px
 CHIP_HEIGHT = 20
 
 
-def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> float:
-    """Draws a chip with its left edge at `left` and returns its width; `fill` replaces its tone's colour."""
+def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> None:
+    """Draws a chip with its left edge at `left`; `fill` replaces its tone's colour."""
     width = theme.metrics("caption_strong").horizontalAdvance(text) + px(16)
     box = QRectF(left, middle - px(CHIP_HEIGHT) / 2, width, px(CHIP_HEIGHT))
     paint_box(painter, box, px(6), theme.color(fill or f"{tone}.subtle"))
     painter.setPen(theme.color("text.secondary" if tone == "neutral" else f"{tone}.text"))
     painter.setFont(theme.font("caption_strong"))
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-    return width
 
 
 class Chip(QWidget):
@@ -53,7 +52,6 @@ class StateBadge(QWidget):
         self._theme, self._look, self._has_word = theme, look, has_word
         self.setAccessibleName(look.word)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.spin.ticked.connect(self._on_tick)
         theme.changed.connect(self._follow_clock)
 
     def set_look(self, look: Look, meaning: str = "") -> None:
@@ -88,10 +86,6 @@ class StateBadge(QWidget):
             self._theme.spin.join(self)
         else:
             self._theme.spin.leave(self)
-
-    def _on_tick(self) -> None:
-        if self._turns:
-            self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, look = self._theme, self._look
