@@ -17,8 +17,9 @@ from tooltray.foundation.snapshots.activity import KINDS, ActivityChoices, Activ
 from tooltray.ui.activity.activity_table import ActivityTable
 from tooltray.ui.activity.activity_words import FilterChip, chips, client_words, kind_name
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.background import Show
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.view import Show, View
+from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme

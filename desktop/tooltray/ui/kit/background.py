@@ -10,8 +10,11 @@ from tooltray.foundation.tasks import TaskKeeper
 
 Work = Callable[[], Coroutine[object, object, object]]
 
+Show = Callable[[Problem | None], object]
+"""Shows why something failed; None: it works now."""
 
-def run_action(tasks: TaskKeeper, work: Work, show: Callable[[Problem | None], object], *, name: str) -> None:
+
+def run_action(tasks: TaskKeeper, work: Work, show: Show, *, name: str) -> None:
     """Begins work for windows that are no `View`. `show`: gets the Problem if it fails, and None if it works."""
 
     async def reported() -> None:
@@ -53,14 +56,7 @@ class CoalescedRead:
         show: gets the Problem of a failed read, and None after a later success; None: `read` handles failures itself.
     """
 
-    def __init__(
-        self,
-        read: Work,
-        *,
-        tasks: TaskKeeper,
-        name: str,
-        show: Callable[[Problem | None], object] | None = None,
-    ) -> None:
+    def __init__(self, read: Work, *, tasks: TaskKeeper, name: str, show: Show | None = None) -> None:
         self._read, self._tasks, self._name, self._show = read, tasks, name, show
         self._is_reading = self._has_to_read = self._has_failed = False
 

@@ -28,28 +28,6 @@ from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.toast import DONE, Toast, show_toast
 
 
-class OpenAttempts(QObject):
-    """The calls that are visible in a sheet. `left` carries one that has ended."""
-
-    left = Signal(str)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._shown: set[str] = set()
-
-    def show(self, attempt: str) -> None:
-        """Marks a call as visible."""
-        self._shown.add(attempt)
-
-    def leave(self, attempt: str) -> None:
-        """Marks a call as ended, and no longer visible."""
-        self._shown.discard(attempt)
-        self.left.emit(attempt)
-
-    def is_shown(self, attempt: str) -> bool:
-        return attempt in self._shown
-
-
 class ClientScans(QObject):
     """Scans for AI clients. `scan` is None until the first scan is complete."""
 
@@ -92,6 +70,7 @@ class PageLinks(QObject):
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
     trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed
+    attempt_left = Signal(str)  # a call that is visible in no sheet any more
     entries_asked = Signal(object)  # list[TrustRequest] that nobody was told of before
 
 
@@ -164,6 +143,9 @@ class PageContext(View):
         window: lies below sheets, toasts and file dialogs.
         go: shows a place in the window.
         wishes: the user's requests to servers, here or in the tray.
+
+    Attributes:
+        attempts: the calls that are visible in a sheet.
     """
 
     def __init__(
@@ -180,7 +162,7 @@ class PageContext(View):
         self._hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
         self.context = self
-        self.attempts = OpenAttempts(window)
+        self.attempts: set[str] = set()
         self.scans = ClientScans(presenters.hub, presenters.tasks, window)
         self.links.projects_changed.connect(self.scans.set_projects)
 

@@ -9,15 +9,12 @@ from PySide6.QtCore import QObject
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.kit.background import CoalescedRead, Work, failure_of
+from tooltray.ui.kit.background import CoalescedRead, Show, Work, failure_of
 
 if TYPE_CHECKING:
     from tooltray.ui.kit.page_context import PageContext
     from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.widgets.button import SteadyButton
-
-Show = Callable[[Problem | None], object]
-"""Shows why something failed; None: it works now."""
 
 
 class View:

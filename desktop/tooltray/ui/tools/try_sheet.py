@@ -239,7 +239,7 @@ class TrySheet(Surface, View):
 
     async def _try(self, attempt: str, arguments: Mapping[str, object]) -> None:
         """Makes the call, and shows its outcome."""
-        self.context.attempts.show(attempt)
+        self.context.attempts.add(attempt)
         began_at, started_at, size = time.time(), time.monotonic(), 0
         result: Mapping[str, object] | None = None
         problem: Problem | None = None
@@ -249,7 +249,8 @@ class TrySheet(Surface, View):
         except TooltrayError as error:
             outcome, duration_s, problem = "error", time.monotonic() - started_at, error.problem
         finally:
-            self.context.attempts.leave(attempt)
+            self.context.attempts.discard(attempt)
+            self.context.links.attempt_left.emit(attempt)
         if outcome != OK:
             duration_s = max(duration_s, time.monotonic() - started_at)  # a person's time counts where nothing came of it
         ended = Attempt(self.name, arguments, began_at, outcome, duration_s, result, problem)

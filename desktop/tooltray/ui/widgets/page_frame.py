@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QLineEdit, QScrollArea, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, fill, height_at, row
+from tooltray.ui.widgets.surface import clear, column, fill, height_at, row
 from tooltray.ui.zoom import px
 
 SHORTCUT = "Ctrl+F"
@@ -228,6 +228,49 @@ class ReadingScroll(PageScroll):
         self.body = column(self.content, spacing=spacing)
         fill(row(outer, margins=(MARGIN, 20, MARGIN, 32), spacing=0), (self.content, 1), 0)
         self.setWidget(outer)
+
+
+class GrowingArea(QScrollArea):
+    """An area as high as its widgets need, or lower: then it scrolls. Without widgets it is hidden."""
+
+    def __init__(self, layout: QLayout) -> None:
+        super().__init__()
+        content, self._layout = QWidget(), layout
+        content.setLayout(layout)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the widgets inside; they scroll into view
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidgetResizable(True)
+        self.setWidget(content)
+        self.hide()
+
+    def add(self, widget: QWidget) -> None:
+        self._layout.addWidget(widget)
+        self.fit()
+
+    def remove(self, widget: QWidget) -> None:
+        self._layout.removeWidget(widget)
+        widget.hide()
+        widget.deleteLater()
+        self.fit()
+
+    def clear(self) -> None:
+        clear(self._layout)
+        self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    @property
+    def wanted_height(self) -> int:
+        """The height that the widgets need at the present width, in pixels."""
+        return height_at(self._layout, max(1, self.viewport().width()))
+
+    def fit(self) -> None:
+        """Shows as much as the widgets need now."""
+        self.setVisible(self._layout.count() > 0)
 
 
 class FittedScroll(PageScroll):

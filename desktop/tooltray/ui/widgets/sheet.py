@@ -198,10 +198,7 @@ def leave(panel: QWidget, close: Callable[[], object]) -> None:
 def set_saved(root: QWidget) -> None:
     """Marks what the user has typed so far as no loss: it was sent or saved, and the sheet closes at once."""
     for field in _fields(root):
-        if isinstance(field, QLineEdit):
-            field.setModified(False)
-        else:
-            field.document().setModified(False)
+        (field if isinstance(field, QLineEdit) else field.document()).setModified(False)
 
 
 class SheetFrame(Surface):
