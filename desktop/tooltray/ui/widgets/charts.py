@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics, QLinearGradient, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.surface import paint_box
+from tooltray.ui.widgets.surface import paint_box, paint_text
 from tooltray.ui.zoom import px
 
 SMALLEST_WIDTH = 40
@@ -90,15 +90,12 @@ class Waterfall(QWidget):
                 done += stage.seconds or 0.0
 
     def _paint_words(self, painter: QPainter, line: QRectF, stage: Stage, names: float) -> None:
-        theme, is_known = self._theme, stage.seconds is not None
-        painter.setFont(theme.font("caption"))
-        painter.setPen(theme.color("text.secondary" if is_known else "text.muted"))
-        side = Qt.AlignmentFlag.AlignVCenter
+        theme, is_known, right = self._theme, stage.seconds is not None, Qt.AlignmentFlag.AlignRight
         name = theme.metrics("caption").elidedText(stage.name, Qt.TextElideMode.ElideRight, int(names))
-        painter.drawText(QRectF(0, line.top(), names, px(ROW)), side | Qt.AlignmentFlag.AlignLeft, name)
-        painter.setFont(theme.font("caption_strong" if stage.is_long else "caption", tabular=True))
-        painter.setPen(theme.color("text.primary" if is_known else "text.muted"))
-        painter.drawText(QRectF(line.right() - px(TIMES), line.top(), px(TIMES), px(ROW)), side | Qt.AlignmentFlag.AlignRight, stage.words)
+        place = QRectF(0, line.top(), names, px(ROW))
+        paint_text(painter, theme, place, name, "caption", "text.secondary" if is_known else "text.muted")
+        place, style = QRectF(line.right() - px(TIMES), line.top(), px(TIMES), px(ROW)), "caption_strong" if stage.is_long else "caption"
+        paint_text(painter, theme, place, stage.words, style, "text.primary" if is_known else "text.muted", right, tabular=True)
 
     def _paint_bar(self, painter: QPainter, track: QRectF, stage: Stage, done: float, whole: float) -> None:
         theme, middle = self._theme, track.center().y()
@@ -192,9 +189,8 @@ class LineChart(QWidget):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             if not self._has_points:
-                painter.setFont(self._theme.font("caption"))
-                painter.setPen(self._theme.color("text.muted"))
-                painter.drawText(QRectF(self.rect()), Qt.AlignmentFlag.AlignCenter, self._unknown)
+                place, middle = QRectF(self.rect()), Qt.AlignmentFlag.AlignHCenter
+                paint_text(painter, self._theme, place, self._unknown, "caption", "text.muted", middle)
                 return
             limit = nice_limit(max(value for line in self._lines for value in line.values if value is not None))
             self._paint_grid(painter, plot, limit)

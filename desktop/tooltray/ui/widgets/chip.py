@@ -8,7 +8,7 @@ from tooltray.ui import icons
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.surface import paint_box
+from tooltray.ui.widgets.surface import paint_box, paint_text
 from tooltray.ui.zoom import px
 
 CHIP_HEIGHT = 20
@@ -19,9 +19,8 @@ def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text
     width = theme.metrics("caption_strong").horizontalAdvance(text) + px(16)
     box = QRectF(left, middle - px(CHIP_HEIGHT) / 2, width, px(CHIP_HEIGHT))
     paint_box(painter, box, px(6), theme.color(fill or f"{tone}.subtle"))
-    painter.setPen(theme.color("text.secondary" if tone == "neutral" else f"{tone}.text"))
-    painter.setFont(theme.font("caption_strong"))
-    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+    ink = "text.secondary" if tone == "neutral" else f"{tone}.text"
+    paint_text(painter, theme, box, text, "caption_strong", ink, Qt.AlignmentFlag.AlignHCenter)
 
 
 class Chip(QWidget):
@@ -93,9 +92,7 @@ class StateBadge(QWidget):
             painter.translate(px(7), px(10))
             painter.rotate(theme.spin.angle if self._turns else 0)
             icons.draw(painter, look.icon, QRectF(-px(7), -px(7), px(14), px(14)), theme.color(look.tone), theme.color("surface"))
-            if not self._has_word:
-                return
-            painter.resetTransform()
-            painter.setPen(theme.color(look.text_color))
-            painter.setFont(theme.font("caption_strong"))
-            painter.drawText(QRectF(px(20), 0, self.width() - px(20), px(20)), Qt.AlignmentFlag.AlignVCenter, look.word)
+            if self._has_word:
+                painter.resetTransform()
+                place = QRectF(px(20), 0, self.width() - px(20), px(20))
+                paint_text(painter, theme, place, look.word, "caption_strong", look.text_color)

@@ -10,7 +10,7 @@ from tooltray.ui import icons
 from tooltray.ui.server_text import plain_tip, shortened
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, PaintedButton, new_menu, paint_ring, popup_below
-from tooltray.ui.widgets.surface import column, paint_box
+from tooltray.ui.widgets.surface import column, paint_box, paint_text
 from tooltray.ui.zoom import px
 
 SMALLEST_WIDTH, PADDING, ARROW = 96, 12, 14
@@ -151,11 +151,10 @@ class Option(PaintedButton):
                 radius = (px(MARK) / 2 if self._is_round else px(CORNER)) + 2
                 box = QRectF(LEFT, (px(HEIGHT) - px(MARK)) / 2, px(MARK), px(MARK))
                 paint_ring(painter, theme, box.adjusted(-1.25, -1.25, 1.25, 1.25), radius)
-            painter.setFont(theme.font())
-            painter.setPen(theme.color("text.primary" if self.isEnabled() else "text.disabled"))
             left = LEFT + px(MARK) + px(GAP)
-            text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left + 1)
-            painter.drawText(QRectF(left, 0, self.width() - left, px(HEIGHT)), Qt.AlignmentFlag.AlignVCenter, text)
+            text = theme.metrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left + 1)
+            place = QRectF(left, 0, self.width() - left, px(HEIGHT))
+            paint_text(painter, theme, place, text, "body", "text.primary" if self.isEnabled() else "text.disabled")
 
 
 class OptionList(QWidget):

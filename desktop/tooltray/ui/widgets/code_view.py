@@ -63,7 +63,6 @@ class CodeView(QPlainTextEdit):
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(px(4))
         self.document().clearUndoRedoStacks()  # Ctrl+Z takes back what is typed, not the margin

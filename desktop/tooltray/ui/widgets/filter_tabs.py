@@ -10,7 +10,7 @@ from tooltray.ui.roles import add_roles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.keyboard import with_parent
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import paint_text, row
 from tooltray.ui.zoom import px
 
 
@@ -74,14 +74,11 @@ class FilterTab(PaintedButton):
                 painter.setPen(QPen(theme.color(edge)) if self.isChecked() or self.shows_focus else Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("surface" if self.isChecked() else "surface.hover"))
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6))
-            painter.setFont(theme.font("caption_strong"))
-            painter.setPen(theme.color("text.primary" if self.isChecked() else "text.secondary"))
-            painter.drawText(QRectF(px(11), 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
+            ink = "text.primary" if self.isChecked() else "text.secondary"
+            paint_text(painter, theme, QRectF(px(11), 0, self.width(), self.height()), self.text(), "caption_strong", ink)
             if self._has_count:
-                painter.setFont(theme.font("caption", tabular=True))
-                painter.setPen(theme.color("text.muted"))
                 place = QRectF(0, 0, self.width() - px(11), self.height())
-                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._number)
+                paint_text(painter, theme, place, self._number, "caption", "text.muted", Qt.AlignmentFlag.AlignRight, tabular=True)
 
 
 class FilterTabs(QWidget):

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.programs import resource
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.surface import paint_box
+from tooltray.ui.widgets.surface import paint_box, paint_text
 from tooltray.ui.zoom import px
 
 
@@ -48,14 +48,11 @@ class IconTile(QWidget):
         fill, border, ink = neutral if tone == "neutral" else (f"{tone}.subtle", f"{tone}.subtle", f"{tone}.text")
         with QPainter(self) as painter:
             paint_box(painter, QRectF(self.rect()), side * 0.24, theme.color(fill), theme.color(border))
-            color = theme.color(ink)
             if self._letter:
-                painter.setPen(color)
-                painter.setFont(theme.font("heading"))
-                painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._letter)
+                paint_text(painter, theme, QRectF(self.rect()), self._letter, "heading", ink, Qt.AlignmentFlag.AlignHCenter)
             else:
                 inner = side * 0.28
-                icons.draw(painter, self._name, QRectF(self.rect()).adjusted(inner, inner, -inner, -inner), color)
+                icons.draw(painter, self._name, QRectF(self.rect()).adjusted(inner, inner, -inner, -inner), theme.color(ink))
 
 
 class Logo(QWidget):

@@ -10,7 +10,7 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import clear, column, fill, height_at, row
+from tooltray.ui.widgets.surface import clear, column, fill, height_at, paint_text, row
 from tooltray.ui.zoom import px
 
 SHORTCUT = "Ctrl+F"
@@ -62,10 +62,8 @@ class SearchField(QLineEdit):
         with QPainter(self) as painter:
             icons.draw(painter, "search", QRectF(px(10), (self.height() - px(15)) / 2, px(15), px(15)), theme.color("text.muted"))
             if not self.text():
-                painter.setFont(theme.font("overline"))
-                painter.setPen(theme.color("text.muted"))
                 place = QRectF(0, 0, self.width() - px(12), self.height())
-                painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
+                paint_text(painter, theme, place, SHORTCUT.replace("+", " "), "overline", "text.muted", Qt.AlignmentFlag.AlignRight)
 
 
 ABOVE_CONTROLS, BELOW_CONTROLS = 24, 8  # px; in what the header has left below, a notice has its place

@@ -26,6 +26,18 @@ def paint_box(painter: QPainter, box: QRectF, radius: float, fill: QColor, borde
     painter.drawRoundedRect(box.adjusted(inset, inset, -inset, -inset), radius, radius)
 
 
+Side = Qt.AlignmentFlag
+
+
+def paint_text(
+    painter: QPainter, theme: Theme, box: QRectF, text: str, style: str, color: str, side: Side = Side.AlignLeft, *, tabular: bool = False
+) -> None:
+    """Paints a text in the middle of a box's height; `side`: where it is in the width, `tabular`: with digits of equal width."""
+    painter.setFont(theme.font(style, tabular=tabular))
+    painter.setPen(theme.color(color))
+    painter.drawText(box, Side.AlignVCenter | side, text)
+
+
 class Surface(QWidget):
     """A rounded rectangle from tokens; `border=None` draws none. Hover darkens its border only if `hover` is set."""
 
