@@ -55,7 +55,7 @@ class View:
             button: is busy meanwhile.
         """
         show = show or self.show_problem
-        undone = (lambda: self._carry_out(undo(), then, _nothing, show)) if undo is not None else None
+        undone = (lambda: self._carry_out(undo(), then, None, show)) if undo is not None else None
         task = self.context.tasks.spawn(
             self._carry_out(work, then, partial(self._tell_done, toast, undone), show), name=type(self).__name__
         )
@@ -72,10 +72,10 @@ class View:
         return CoalescedRead(read, tasks=self.context.tasks, name=type(self).__name__, show=self.show_problem).ask
 
     async def _carry_out(
-        self, work: Coroutine[object, object, object], then: Work | None, succeeded: Callable[[], None], show: Show
+        self, work: Coroutine[object, object, object], then: Work | None, succeeded: Callable[[], None] | None, show: Show
     ) -> None:
         problem = await self._failure_of(work)
-        if problem is None:
+        if problem is None and succeeded is not None:
             succeeded()
         if then is not None and self.is_there:
             later = await self._failure_of(then())
@@ -105,7 +105,3 @@ class View:
     def is_there(self) -> bool:
         """Whether the view was not deleted yet."""
         return not isinstance(self, QObject) or isValid(self)
-
-
-def _nothing() -> None:
-    """Does nothing."""

@@ -59,25 +59,23 @@ class NoticeDetails(QWidget):
     """A popup with the whole text of a notice, which can be copied; Escape or a click elsewhere closes it.
 
     Args:
-        content: is shown below the text, or replaces an empty one.
+        content: is shown in place of the text; it has a frame and margins of its own.
     """
 
     def __init__(self, theme: Theme, line: QWidget, title: str, text: str, content: QWidget | None = None) -> None:
         super().__init__(line, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAccessibleName(title or line.accessibleName())
-        is_framed = content is not None and not title and not text  # what is shown has a frame and margins of its own
-        self._below, self._corner = line, theme.radius("m" if is_framed else "l")
-        box = Surface(theme, "surface.raised", "border.strong", "m" if is_framed else "l")
-        column(self).addWidget(box)
-        lines = column(box, margins=(1, 1, 1, 1) if is_framed else (16, 12, 16, 14), spacing=4)
-        if title:
-            lines.addWidget(Label(theme, title, "strong", wrap=True))
-        if text:
-            lines.addWidget(_selectable(theme, text, "body"))
+        self.setAccessibleName(title if content is None else line.accessibleName())
+        radius, margins = ("m", (1, 1, 1, 1)) if content is not None else ("l", (16, 12, 16, 14))
+        self._below, self._corner = line, theme.radius(radius)
+        box = Surface(theme, "surface.raised", "border.strong", radius)
+        fill(column(self), box)
+        lines = column(box, margins=margins, spacing=4)
         if content is not None:
             lines.addWidget(content)
             content.setFocus()  # the first key that is typed goes to what the content asks for
+        else:
+            fill(lines, Label(theme, title, "strong", wrap=True), *([_selectable(theme, text, "body")] if text else []))
         self.setFixedWidth(min(px(WIDEST), line.width() - 2 * px(24)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -130,8 +128,7 @@ class NoticeLine(QWidget):
 
     def show_details(self) -> None:
         """Opens the whole text."""
-        content = self._content[1]() if self._content is not None else None
-        NoticeDetails(self._theme, self, *(self._words if content is None else ("", "")), content).open()
+        NoticeDetails(self._theme, self, *self._words, self._content[1]() if self._content is not None else None).open()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
