@@ -139,6 +139,11 @@ class CoveredCode(CodeView):
     def has_secrets(self) -> bool:
         return bool(self._spans)
 
+    @property
+    def shown_text(self) -> str:
+        """The text as it is visible on the screen."""
+        return covered(self.toPlainText(), self._spans if self.is_covered else ())
+
     def set_covered(self, is_covered: bool) -> None:
         self.is_covered = is_covered
         self.viewport().update()
