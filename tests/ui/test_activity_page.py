@@ -27,7 +27,7 @@ from tooltray.ui.activity.activity_page import FIGURES, CallsTab
 from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TOOK, TOOL, TOUCHED
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.kit.destinations import Activity, CallsWhere, Destination, OpenEntry, ServerLog, TryTool
-from tooltray.ui.kit.recording import FOREVER
+from tooltray.ui.kit.setting_form import FOREVER
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticeLine

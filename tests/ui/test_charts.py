@@ -6,8 +6,7 @@ from PySide6.QtTest import QTest
 
 from tooltray.ui.activity.glance import Bar, Histogram
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.charts import Stage, Waterfall
-from tooltray.ui.widgets.line_chart import Line, LineChart, nice_limit
+from tooltray.ui.widgets.charts import Line, LineChart, Stage, Waterfall, nice_limit
 
 
 @pytest.mark.parametrize(("highest", "limit"), [(0.0, 3.0), (97.0, 120.0), (120.0, 120.0), (121.0, 150.0), (0.04, 0.06), (8500.0, 12000.0)])

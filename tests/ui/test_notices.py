@@ -21,7 +21,7 @@ from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import HEIGHT, FaultArea, NoticeLine
+from tooltray.ui.widgets.banner import HEIGHT, FaultArea, NoticeDetails, NoticeLine
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.filter_tabs import FilterTab
@@ -92,11 +92,11 @@ def test_what_does_not_fit_into_the_line_is_a_click_away_and_the_title_gives_way
     assert "The settings could not be read" in drawn(line)
     assert "Tooltray again" not in drawn(line)
     control(line, "More…").click()
-    assert line.details is not None
-    assert "Line 4 is not JSON. Put it right and start Tooltray again." in drawn(line.details)
-    QTest.keyClick(line.details, Qt.Key.Key_Escape)
+    details = line.findChild(NoticeDetails)
+    assert "Line 4 is not JSON. Put it right and start Tooltray again." in drawn(details)
+    QTest.keyClick(details, Qt.Key.Key_Escape)
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    assert line.details is None
+    assert line.findChild(NoticeDetails) is None
 
 
 async def test_secrets_are_unlocked_from_the_line(theme: Theme) -> None:

@@ -142,7 +142,7 @@ async def test_a_question_of_a_call_that_is_given_up_goes_with_it_and_another_on
         await until(lambda: "Sure?" in words(panel))
         attempt = panel.attempt
         panel.close_requested.emit()
-        await until(lambda: desk.window.sheet is None and not desk.window.context.attempts.is_shown(attempt))
+        await until(lambda: desk.window.sheet is None and attempt not in desk.window.context.attempts)
         assert desk.window.sheet is None
         fake.bus.publish(ElicitationAsked(replace(FORM, id="q9", attempt="of a program")))
         await until(lambda: isinstance(desk.window.context.sheets.panel, QuestionPanel))

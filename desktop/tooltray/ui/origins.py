@@ -5,6 +5,7 @@ from pathlib import PurePath
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_text import shortened
 
 HUB = "hub"  # the server that comes with Tooltray
 LONGEST_CHIP = 18  # characters; a card has room for that beside its state and its facts
@@ -58,9 +59,7 @@ def origin_chip(server: ServerSnapshot) -> str:
     """Returns where a server's entry is in one or two words; empty for the settings, the normal case."""
     if not is_of_file(server):
         return ""
-    name = folder_name(project_of(server)) if project_of(server) else PurePath(server.file).name
-    half = LONGEST_CHIP // 2
-    return name if len(name) <= LONGEST_CHIP else f"{name[:half]}…{name[-half:]}"
+    return shortened(folder_name(project_of(server)) if project_of(server) else PurePath(server.file).name, LONGEST_CHIP)
 
 
 def project_of(server: ServerSnapshot) -> str:

@@ -32,6 +32,11 @@ def one_line(text: str, most: int) -> str:
     return f"{line[:most]}…" if len(cut) > most else line
 
 
+def shortened(text: str, most: int) -> str:
+    """Returns a text without its middle if it has more than `most` characters."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most // 2) :]}"
+
+
 def plain_tip(text: str) -> str:
     """Returns a text that a tooltip shows unchanged: text that looks like HTML would be rendered, and its pictures loaded."""
     return escape(text) if Qt.mightBeRichText(text) else text

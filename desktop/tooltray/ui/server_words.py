@@ -13,7 +13,7 @@ from tooltray.foundation.errors import SECRET_MISSING, SECRETS_UNREACHABLE, Prob
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
-from tooltray.ui.figures import since
+from tooltray.ui.figures import DAYS_BY_NAME, first_names, since
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
@@ -205,7 +205,7 @@ def stopped(server: ServerSnapshot, now: datetime) -> str:
     clock = f"{then:%H:%M}"
     if then.date() == now.date():
         return tr("You stopped it at {time}", time=clock)
-    if now - then < timedelta(days=6):
+    if now - then < timedelta(days=DAYS_BY_NAME):
         return tr("You stopped it on {day} at {time}", day=locale.dayName(then.isoweekday()), time=clock)
     return tr("You stopped it on {date}", date=locale.toString(QDate(then.year, then.month, then.day), QLocale.FormatType.LongFormat))
 
@@ -317,11 +317,7 @@ MOST_FOUND = 8  # tools named; more do not fit into a line
 
 def found_words(tools: Sequence[str]) -> str:
     """Returns which tools of a server a search has found."""
-    names = ", ".join(tools[:MOST_FOUND])
-    if len(tools) > MOST_FOUND:
-        names = tr("{names} and {count} more", names=names, count=len(tools) - MOST_FOUND)
-    count = len(tools)
-    return many(count, "1 tool found: {names}", "{count} tools found: {names}", names=names)
+    return many(len(tools), "1 tool found: {names}", "{count} tools found: {names}", names=first_names(tools, MOST_FOUND))
 
 
 def reached(server: ServerSnapshot) -> str:

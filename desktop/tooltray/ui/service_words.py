@@ -56,7 +56,8 @@ def _launched(words: Sequence[str]) -> str:
     if program not in LAUNCHERS:
         return program
     package = next(_operands(words[1:]), "")
-    return VERSION.sub("", package if package.startswith("@") or _is_image(program) else _name(package)) or program
+    is_image = program in ("docker", "podman")
+    return VERSION.sub("", package if package.startswith("@") or is_image else _name(package)) or program
 
 
 def _operands(words: Sequence[str]) -> Iterator[str]:
@@ -65,10 +66,6 @@ def _operands(words: Sequence[str]) -> Iterator[str]:
         if not is_value and not word.startswith("-") and word not in VERBS:
             yield word
         is_value = not is_value and VALUED.fullmatch(word) is not None
-
-
-def _is_image(program: str) -> bool:
-    return program in ("docker", "podman")
 
 
 def _name(path: str) -> str:

@@ -7,7 +7,7 @@ from typing import cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from tooltray.foundation.preferences import ACTUAL_SIZE
@@ -19,14 +19,12 @@ TURN_MS, STEPS = 1200, 24
 
 
 class SpinClock(QObject):
-    """A clock for spinning icons: widgets `join` when shown and `leave` when hidden; `ticked` makes them repaint with the new `angle`."""
-
-    ticked = Signal()
+    """A clock for spinning icons: from `join` to `leave` a widget is repainted with each new `angle`."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.angle = 0.0
-        self._users: list[QObject] = []
+        self._users: list[QWidget] = []
         self._timer = QTimer(self, interval=TURN_MS // STEPS)
         self._timer.timeout.connect(self._on_timeout)
 
@@ -34,12 +32,12 @@ class SpinClock(QObject):
     def is_running(self) -> bool:
         return self._timer.isActive()
 
-    def join(self, user: QObject) -> None:
+    def join(self, user: QWidget) -> None:
         if user not in self._users:
             self._users.append(user)
         self._timer.start()
 
-    def leave(self, user: QObject) -> None:
+    def leave(self, user: QWidget) -> None:
         if user in self._users:
             self._users.remove(user)
         if not self._users:
@@ -51,7 +49,8 @@ class SpinClock(QObject):
             self._timer.stop()
             return
         self.angle = (self.angle + 360 / STEPS) % 360
-        self.ticked.emit()
+        for user in self._users:
+            user.update()
 
 
 PLACEHOLDER = re.compile(r"@([a-z0-9_.]+)@")

@@ -122,12 +122,12 @@ class Rezoom:
             return  # its least size is that of a small screen
         least, most = widget.minimumSize(), widget.maximumSize()
         wide, high = (each if each >= UNLIMITED else self.length(each) for each in (most.width(), most.height()))
+        set_least = partial(widget.setMinimumSize, self.length(least.width()), self.length(least.height()))
         if (wide, high) != (UNLIMITED, UNLIMITED):
-            self._changes.append(partial(widget.setMaximumSize, UNLIMITED, UNLIMITED))  # so that neither limit moves the other one
-            self._changes.append(partial(widget.setMinimumSize, self.length(least.width()), self.length(least.height())))
-            self._changes.append(partial(widget.setMaximumSize, wide, high))
+            lift = partial(widget.setMaximumSize, UNLIMITED, UNLIMITED)  # so that neither limit moves the other one
+            self._changes += [lift, set_least, partial(widget.setMaximumSize, wide, high)]
         elif not least.isNull():
-            self._changes.append(partial(widget.setMinimumSize, self.length(least.width()), self.length(least.height())))
+            self._changes.append(set_least)
 
     def _add_table(self, table: QTableView) -> None:
         rows, columns = table.verticalHeader(), table.horizontalHeader()

@@ -28,7 +28,7 @@ from tooltray.ui.kit.background import Work, timer
 from tooltray.ui.kit.destinations import Activity, CallsWhere, Clients, Destination, OpenEntry, Servers
 from tooltray.ui.kit.page import Page, TabbedPage, TabEntry
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.recording import FOREVER, recorded_until
+from tooltray.ui.kit.setting_form import FOREVER, recorded_until
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton, add_tick, new_menu

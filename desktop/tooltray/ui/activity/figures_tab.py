@@ -23,9 +23,9 @@ from tooltray.ui.server_text import one_line
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.charts import Line, LineChart
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.line_chart import Line, LineChart
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.widgets.table import Table

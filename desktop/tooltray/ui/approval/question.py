@@ -182,7 +182,7 @@ class Questions(QObject):
         hub.on(ElicitationAsked, self._on_asked, self)
         hub.on(ElicitationEnded, lambda news: self._drop(news.id), self)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
-        context.attempts.left.connect(self._on_attempt_left)
+        context.links.attempt_left.connect(self._on_attempt_left)
         context.sheets.freed.connect(self._show)
         context.sheets.replacing.connect(self._on_replacing)
 
@@ -193,7 +193,7 @@ class Questions(QObject):
 
     def _show(self) -> None:
         """Shows the oldest question, unless something else lies over the window, and closes one that has ended."""
-        here = [question for question in self._waiting if not self._context.attempts.is_shown(question.attempt)]
+        here = [question for question in self._waiting if question.attempt not in self._context.attempts]
         panel, sheet = self._panel, self._context.sheets.sheet
         if panel is not None and sheet is not None and (not here or panel.question.id != here[0].id):
             panel.settle()

@@ -15,11 +15,11 @@ from tooltray.ui.approval.permission_words import ToolRow, answer_word, applies_
 from tooltray.ui.client_names import shown_client
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.background import Show, Work
 from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.kit.view import Show, View
+from tooltray.ui.kit.view import View
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import OptionList

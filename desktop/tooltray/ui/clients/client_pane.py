@@ -22,8 +22,8 @@ from tooltray.ui.clients.client_table import ClientRow, profile_options
 from tooltray.ui.figures import moment, since
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.setting_form import TABLE_FORMS, form_of, form_options
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.kit.table_forms import TABLE_FORMS, form_of, form_options
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import folder_name, visible_path
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole

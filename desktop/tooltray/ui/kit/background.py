@@ -10,10 +10,26 @@ from tooltray.foundation.tasks import TaskKeeper
 
 Work = Callable[[], Coroutine[object, object, object]]
 
+Show = Callable[[Problem | None], object]
+"""Shows why something failed; None: it works now."""
 
-def run_action(tasks: TaskKeeper, work: Work, show: Callable[[Problem | None], object], *, name: str) -> None:
+
+def run_action(tasks: TaskKeeper, work: Work, show: Show, *, name: str) -> None:
     """Begins work for windows that are no `View`. `show`: gets the Problem if it fails, and None if it works."""
-    tasks.spawn(_reported(work, show), name=name)
+
+    async def reported() -> None:
+        show(await failure_of(work()))
+
+    tasks.spawn(reported(), name=name)
+
+
+async def failure_of(work: Coroutine[object, object, object]) -> Problem | None:
+    """Awaits work, and returns why it failed; None if it works."""
+    try:
+        await work
+    except TooltrayError as error:
+        return error.problem
+    return None
 
 
 def timer(parent: QObject, interval_ms: int, slot: Callable[[], object] | None = None, *, repeats: bool = False) -> QTimer:
@@ -33,15 +49,6 @@ async def while_valid(owner: object, work: Work) -> None:
             raise
 
 
-async def _reported(work: Work, show: Callable[[Problem | None], object]) -> None:
-    try:
-        await work()
-    except TooltrayError as error:
-        show(error.problem)
-    else:
-        show(None)
-
-
 class CoalescedRead:
     """A read that runs once at a time, and once more if it was requested meanwhile, since its data may have changed.
 
@@ -49,14 +56,7 @@ class CoalescedRead:
         show: gets the Problem of a failed read, and None after a later success; None: `read` handles failures itself.
     """
 
-    def __init__(
-        self,
-        read: Work,
-        *,
-        tasks: TaskKeeper,
-        name: str,
-        show: Callable[[Problem | None], object] | None = None,
-    ) -> None:
+    def __init__(self, read: Work, *, tasks: TaskKeeper, name: str, show: Show | None = None) -> None:
         self._read, self._tasks, self._name, self._show = read, tasks, name, show
         self._is_reading = self._has_to_read = self._has_failed = False
 
@@ -65,30 +65,15 @@ class CoalescedRead:
         self._has_to_read = True
         if not self._is_reading:
             self._is_reading = True
-            self._tasks.spawn(self._run(), name=self._name)
-
-    async def _run(self) -> None:
-        await while_valid(getattr(self._read, "__self__", None), self._read_while_asked)
+            self._tasks.spawn(while_valid(getattr(self._read, "__self__", None), self._read_while_asked), name=self._name)
 
     async def _read_while_asked(self) -> None:
         try:
             while self._has_to_read:
                 self._has_to_read = False
-                await self._read_once()
+                had_failed, problem = self._has_failed, await failure_of(self._read())
+                self._has_failed = problem is not None
+                if self._show is not None and (self._has_failed or had_failed):
+                    self._show(problem)
         finally:
             self._is_reading = False
-
-    async def _read_once(self) -> None:
-        try:
-            await self._read()
-        except TooltrayError as error:
-            self._has_failed = True
-            self._tell(error.problem)
-        else:
-            if self._has_failed:
-                self._has_failed = False
-                self._tell(None)
-
-    def _tell(self, problem: Problem | None) -> None:
-        if self._show is not None:
-            self._show(problem)

@@ -14,7 +14,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, fill
 
 
 class Page(QWidget, View):
@@ -45,8 +45,7 @@ class Page(QWidget, View):
         self.look_again()
 
     def enable(self, is_usable: bool) -> None:
-        """Enables or disables the controls that need a hub."""
-        raise NotImplementedError
+        """Enables or disables the controls that need a hub; without any it does nothing."""
 
     def open_destination(self, destination: Destination) -> None:
         """Opens one of the places in the page, which is shown already."""
@@ -114,11 +113,8 @@ class TabbedPage(Page):
         self._needing: dict[str, int] = {}  # how many things on a tab need a person
         self._tabs = FilterTabs(context.theme, [entry.title() for entry in entries], name=title, have_counts=False)
         self._tabs.chosen.connect(self._on_chosen)
-        self._header = Header(context.theme, title, tabs=self._tabs)
-        layout = column(self)
-        layout.addWidget(self._header)
-        self._stack = QStackedWidget()
-        layout.addWidget(self._stack, 1)
+        self._header, self._stack = Header(context.theme, title, tabs=self._tabs), QStackedWidget()
+        fill(column(self), self._header, (self._stack, 1))
         self.show_tab(entries[0].name)
 
     @property
@@ -153,9 +149,6 @@ class TabbedPage(Page):
         super().set_phase(phase)
         for tab in self._made.values():
             tab.set_phase(phase)
-
-    def enable(self, is_usable: bool) -> None:
-        """Does nothing: each tab is enabled separately."""
 
     def _index(self, name: str) -> int:
         return [entry.name for entry in self._entries].index(name)

@@ -28,28 +28,6 @@ from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.toast import DONE, Toast, show_toast
 
 
-class OpenAttempts(QObject):
-    """The calls that are visible in a sheet. `left` carries one that has ended."""
-
-    left = Signal(str)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._shown: set[str] = set()
-
-    def show(self, attempt: str) -> None:
-        """Marks a call as visible."""
-        self._shown.add(attempt)
-
-    def leave(self, attempt: str) -> None:
-        """Marks a call as ended, and no longer visible."""
-        self._shown.discard(attempt)
-        self.left.emit(attempt)
-
-    def is_shown(self, attempt: str) -> bool:
-        return attempt in self._shown
-
-
 class ClientScans(QObject):
     """Scans for AI clients. `scan` is None until the first scan is complete."""
 
@@ -62,7 +40,7 @@ class ClientScans(QObject):
         self._hub = hub
         self.scan: ClientScan | None = None
         self.is_scanning = False
-        self._projects: tuple[str, ...] = ()
+        self._projects: Sequence[str] = ()
         self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients on this computer", show=self.failed.emit)
 
     def set_projects(self, projects: Sequence[str]) -> None:
@@ -82,9 +60,8 @@ class ClientScans(QObject):
         self.scan_changed.emit(self.scan)
 
     def _set_scanning(self, is_scanning: bool) -> None:
-        if is_scanning != self.is_scanning:
-            self.is_scanning = is_scanning
-            self.scanning_changed.emit(is_scanning)
+        self.is_scanning = is_scanning
+        self.scanning_changed.emit(is_scanning)
 
 
 class PageLinks(QObject):
@@ -93,6 +70,7 @@ class PageLinks(QObject):
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
     trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed
+    attempt_left = Signal(str)  # a call that is visible in no sheet any more
     entries_asked = Signal(object)  # list[TrustRequest] that nobody was told of before
 
 
@@ -107,28 +85,23 @@ class Sheets(QObject):
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._theme, self._window = theme, window
-        self._sheet: Sheet | None = None
-
-    @property
-    def sheet(self) -> Sheet | None:
-        """The open sheet."""
-        return self._sheet
+        self.sheet: Sheet | None = None  # the open one
 
     @property
     def panel(self) -> QWidget | None:
         """The panel of the open sheet."""
-        return self._sheet.panel if self._sheet is not None else None
+        return self.sheet.panel if self.sheet is not None else None
 
     def open(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
         """Opens a sheet; requires that no sheet is open."""
-        sheet = self._sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
+        sheet = self.sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
         sheet.closed.connect(self._on_closed)
         sheet.show()
         return sheet
 
     def show(self, panel: SheetFrame) -> Sheet | None:
         """Opens a sheet that its `close_requested` closes, unless another one is open; returns None then."""
-        if self._sheet is not None:
+        if self.sheet is not None:
             panel.deleteLater()
             return None
         sheet = self.open(panel)
@@ -137,20 +110,20 @@ class Sheets(QObject):
 
     def replace(self, panel: QWidget) -> Sheet:
         """Opens a sheet in place of the open one; its `close_requested`, if it has one, closes it."""
-        if self._sheet is not None:
+        if self.sheet is not None:
             self.replacing.emit()
-            self._sheet.dismiss()
+            self.sheet.dismiss()
         sheet = self.open(panel)
         if isinstance(panel, SheetFrame):
             panel.close_requested.connect(sheet.dismiss)
         return sheet
 
     def _on_closed(self) -> None:
-        self._sheet = None
+        self.sheet = None
         QTimer.singleShot(0, self, self._tell_freed)  # unless another sheet takes its place at once
 
     def _tell_freed(self) -> None:
-        if self._sheet is None:
+        if self.sheet is None:
             self.freed.emit()
 
 
@@ -170,6 +143,9 @@ class PageContext(View):
         window: lies below sheets, toasts and file dialogs.
         go: shows a place in the window.
         wishes: the user's requests to servers, here or in the tray.
+
+    Attributes:
+        attempts: the calls that are visible in a sheet.
     """
 
     def __init__(
@@ -186,7 +162,7 @@ class PageContext(View):
         self._hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
         self.context = self
-        self.attempts = OpenAttempts(window)
+        self.attempts: set[str] = set()
         self.scans = ClientScans(presenters.hub, presenters.tasks, window)
         self.links.projects_changed.connect(self.scans.set_projects)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
+from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.problem_words import in_a_row
 
@@ -12,7 +13,7 @@ MOST_NAMES = 4  # of clients in a sentence; more are counted
 def names_in_a_row(names: Sequence[str]) -> str:
     """Returns names as part of a sentence; many are counted."""
     if len(names) > MOST_NAMES:
-        return tr("{names} and {count} more", names=", ".join(names[:MOST_NAMES]), count=len(names) - MOST_NAMES)
+        return first_names(names, MOST_NAMES)
     if len(names) < 2:
         return "".join(names)
     return tr("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
@@ -70,8 +71,4 @@ def _new_text(scan: ClientScan) -> str:
 
 
 def _secrets_text(scan: ClientScan) -> str:
-    if not scan.plain_secrets:
-        return ""
-    if scan.plain_secrets == 1:
-        return tr("1 key in plain text.")
-    return tr("{count} keys in plain text.", count=scan.plain_secrets)
+    return many(scan.plain_secrets, "1 key in plain text.", "{count} keys in plain text.") if scan.plain_secrets else ""

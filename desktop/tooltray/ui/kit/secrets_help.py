@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import KeyringAwaited
@@ -17,7 +17,8 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.setting_rows import text_line
+from tooltray.ui.widgets.surface import Surface, column, fill, row
 from tooltray.ui.zoom import px
 
 PASSPHRASE_WIDTH = 320  # px
@@ -74,21 +75,17 @@ class SecretsHelp(Surface):
     def __init__(self, theme: Theme, problem: Problem, backend: str) -> None:
         super().__init__(theme, "warning.subtle", None, "m")
         self._theme, self._is_file, self._wanted = theme, backend == "file", ""
-        layout = column(self, margins=(14, 12, 14, 12), spacing=8)
         self._title = Label(theme, title(problem), "caption_strong", "warning", wrap=True)
-        layout.addWidget(self._title)
         self._text = Label(theme, _facts(problem), "caption", "secondary", wrap=True)
-        layout.addWidget(self._text)
-        self._ways = QWidget()
-        lines = column(self._ways, spacing=8)
-        lines.addLayout(self._file_line())
+        self._ways, self._question = QWidget(), QWidget()
+        fill(column(self._ways, spacing=8), self._file_line(), self._others())
         self.setFocusProxy(self._passphrase)
-        lines.addLayout(self._others())
-        layout.addWidget(self._ways)
-        self._question = QWidget()
-        self._add_question(column(self._question, spacing=8))
+        self._asked = Label(theme, "", "caption", "secondary", wrap=True)
+        back = self._button(tr("Back"), partial(self._show_question, False))
+        self._sure = self._button("", self._on_sure)
+        fill(column(self._question, spacing=8), self._asked, fill(row(), back, self._sure, 1))
         self._question.hide()
-        layout.addWidget(self._question)
+        fill(column(self, margins=(14, 12, 14, 12), spacing=8), self._title, self._text, self._ways, self._question)
 
     def set_problem(self, problem: Problem) -> None:
         """Shows another problem; a typed passphrase stays."""
@@ -96,56 +93,31 @@ class SecretsHelp(Surface):
         self._text.setText(_facts(problem))
 
     def _file_line(self) -> QHBoxLayout:
-        theme, line = self._theme, row()
         words = tr("Passphrase") if self._is_file else tr("Passphrase for the file")
-        self._passphrase = QLineEdit()
-        self._passphrase.setEchoMode(QLineEdit.EchoMode.Password)
-        self._passphrase.setPlaceholderText(words)
-        self._passphrase.setAccessibleName(words)
-        self._passphrase.setFont(theme.font())
-        self._passphrase.setFixedHeight(theme.size("control_small"))
+        self._passphrase = text_line(self._theme, words, words, is_secret=True)
+        self._passphrase.setFixedHeight(self._theme.size("control_small"))
         self._passphrase.setMaximumWidth(px(PASSPHRASE_WIDTH))
+        use = self._button(tr("Unlock") if self._is_file else tr("Use an encrypted file"), self._on_file)
+        use.setEnabled(False)
         self._passphrase.returnPressed.connect(self._on_file)
-        self._passphrase.textChanged.connect(self._on_passphrase_changed)
-        line.addWidget(self._passphrase, 1)
-        self._file = self._add_button(line, tr("Unlock") if self._is_file else tr("Use an encrypted file"), self._on_file)
-        self._file.setEnabled(False)
-        line.addStretch(0)
-        return line
+        self._passphrase.textChanged.connect(lambda text: use.setEnabled(bool(text)))
+        return fill(row(), (self._passphrase, 1), use, 0)
 
     def _others(self) -> QHBoxLayout:
-        line = row()
-        if not self._is_file:
-            self._add_button(line, tr("Try again"), lambda: self.chosen.emit("", ""))
-        places = {"keyring": tr("Use the keyring…"), "memory": tr("Only in memory…")}
-        for kind in ("keyring", "memory") if self._is_file else ("memory",):
-            self._add_button(line, places[kind], partial(self._ask, kind), "ghost")
-        line.addStretch(1)
-        return line
+        memory = self._button(tr("Only in memory…"), partial(self._ask, "memory"), "ghost")
+        if self._is_file:
+            return fill(row(), self._button(tr("Use the keyring…"), partial(self._ask, "keyring"), "ghost"), memory, 1)
+        return fill(row(), self._button(tr("Try again"), partial(self.chosen.emit, "", "")), memory, 1)
 
-    def _add_question(self, layout: QVBoxLayout) -> None:
-        self._asked = Label(self._theme, "", "caption", "secondary", wrap=True)
-        layout.addWidget(self._asked)
-        line = row()
-        self._add_button(line, tr("Back"), partial(self._show_question, False))
-        self._sure = self._add_button(line, "", self._on_sure)
-        line.addStretch(1)
-        layout.addLayout(line)
-
-    def _add_button(self, line: QHBoxLayout, text: str, slot: Callable[[], object], variant: str = "secondary") -> Button:
-        button = Button(self._theme, text, variant, small=True)
-        button.clicked.connect(slot)
-        line.addWidget(button)
-        return button
+    def _button(self, text: str, slot: Callable[[], object], variant: str = "secondary") -> Button:
+        return Button(self._theme, text, variant, small=True, on_click=slot)
 
     def _ask(self, kind: str) -> None:
         """Prompts before another place is used, since the secrets in the present one are then out of reach."""
         self._wanted = kind
-        stay = (
-            tr("Secrets in the encrypted file stay there, out of reach.")
-            if self._is_file
-            else tr("Secrets in the keyring stay there, out of reach.")
-        )
+        stay = tr("Secrets in the encrypted file stay there, out of reach.")
+        if not self._is_file:
+            stay = tr("Secrets in the keyring stay there, out of reach.")
         lost = tr("Those in memory are lost when Tooltray ends.") if kind == "memory" else ""
         self._asked.setText(f"{tr('Servers whose secrets are missing then do not start.')} {stay} {lost}".strip())
         self._sure.setText(tr("Only in memory") if kind == "memory" else tr("Use the keyring"))
@@ -154,9 +126,6 @@ class SecretsHelp(Surface):
     def _show_question(self, is_shown: bool) -> None:
         self._ways.setVisible(not is_shown)
         self._question.setVisible(is_shown)
-
-    def _on_passphrase_changed(self, text: str) -> None:
-        self._file.setEnabled(bool(text))
 
     def _on_file(self) -> None:
         if self._passphrase.text():

@@ -48,11 +48,6 @@ def _is_listed(server: ServerSnapshot) -> bool:
     return server.origin != "proposal"
 
 
-def _is_written(server: ServerSnapshot) -> bool:
-    """Returns whether Tooltray writes the server's entry; a file with which the hub was started is left as it is."""
-    return is_own(server) and server.origin != "served"
-
-
 def _waits(server: ServerSnapshot) -> bool:
     return bool(server.waiting)
 
@@ -119,7 +114,9 @@ ACTIONS = (
     ServerAction("share", "link", _ask("link"), is_own, Phrase("Add to an AI client…")),
     ServerAction("sign out", "key", _ask("sign_out"), lambda server: is_own(server) and server.is_signed_in, Phrase("Sign out")),
     ServerAction("stop", "stop", _ask("stop"), _in(*IN_USE), Phrase("Stop")),
-    ServerAction("remove", "trash", _ask("removal"), _is_written, Phrase("Remove")),
+    ServerAction(  # not from a file with which the hub was started: Tooltray never writes to that
+        "remove", "trash", _ask("removal"), lambda server: is_own(server) and server.origin != "served", Phrase("Remove")
+    ),
 )
 IN_TRAY = frozenset(("sign in", "start", "restart", "log", "stop"))
 """The actions in the tray's menu."""

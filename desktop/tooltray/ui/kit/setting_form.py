@@ -1,6 +1,7 @@
 """Settings that apply at once: a row for each, bound to its member of the settings. Its control shows what is true: a failed change goes
 back."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import msgspec
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.phrases import Phrase
+from tooltray.ui.i18n import say
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
@@ -98,6 +101,18 @@ def value_at(settings: Mapping[str, object], path: str) -> object:
     return found
 
 
+FOREVER = float("inf")
+
+
+def recorded_until(settings: Mapping[str, object]) -> float:
+    """Returns until when whole arguments and results of calls are recorded, in unix seconds; FOREVER: until the user switches it off;
+    0: they are not recorded now.
+    """
+    until = value_at(settings, "activity.contentsUntil")
+    until = float(until) if isinstance(until, int | float) and until else FOREVER
+    return until if value_at(settings, "activity.contents") is True and until > time.time() else 0.0
+
+
 def value_of(setting: Setting, settings: Mapping[str, object]) -> Value:
     """Returns the value of a setting; its default if the settings say nothing that can be used."""
     match value_at(settings, setting.path), setting.default:
@@ -123,3 +138,22 @@ def _show(control: QWidget, setting: Setting, value: Value) -> None:
         offered = setting.options if isinstance(value, str) else sorted({*setting.options, value})
         control.set_options([(str(each), setting.words(each)) for each in offered])
         control.choose(str(value))
+
+
+TABLE_FORMS: Mapping[str, bool | None] = {"": None, "true": True, "false": False}
+"""The forms in which AI clients get tables in results, and what the settings have for them; None: as chosen elsewhere."""
+FORM_TITLES = (("true", Phrase("CSV, where it is smaller")), ("false", Phrase("JSON")))
+
+
+def form_options(default: str) -> list[tuple[str, str]]:
+    """Returns the choices with their titles.
+
+    Args:
+        default: the title of the choice that leaves it to other settings.
+    """
+    return [("", default), *((form, say(title)) for form, title in FORM_TITLES)]
+
+
+def form_of(csv_tables: bool | None) -> str:
+    """Returns the choice for a value of the settings."""
+    return next(form for form, each in TABLE_FORMS.items() if each is csv_tables)

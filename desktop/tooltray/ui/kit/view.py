@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from shiboken6 import isValid
 
-from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.ui.kit.background import CoalescedRead, Work
+from tooltray.foundation.errors import Problem
+from tooltray.ui.kit.background import CoalescedRead, Show, Work, failure_of
 
 if TYPE_CHECKING:
     from tooltray.ui.kit.page_context import PageContext
     from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.widgets.button import SteadyButton
-
-Show = Callable[[Problem | None], object]
-"""Shows why something failed; None: it works now."""
 
 
 class View:
@@ -58,7 +55,7 @@ class View:
             button: is busy meanwhile.
         """
         show = show or self.show_problem
-        undone = (lambda: self._carry_out(undo(), then, _nothing, show)) if undo is not None else None
+        undone = (lambda: self._carry_out(undo(), then, None, show)) if undo is not None else None
         task = self.context.tasks.spawn(
             self._carry_out(work, then, partial(self._tell_done, toast, undone), show), name=type(self).__name__
         )
@@ -75,10 +72,10 @@ class View:
         return CoalescedRead(read, tasks=self.context.tasks, name=type(self).__name__, show=self.show_problem).ask
 
     async def _carry_out(
-        self, work: Coroutine[object, object, object], then: Work | None, succeeded: Callable[[], None], show: Show
+        self, work: Coroutine[object, object, object], then: Work | None, succeeded: Callable[[], None] | None, show: Show
     ) -> None:
         problem = await self._failure_of(work)
-        if problem is None:
+        if problem is None and succeeded is not None:
             succeeded()
         if then is not None and self.is_there:
             later = await self._failure_of(then())
@@ -90,9 +87,7 @@ class View:
 
     async def _failure_of(self, work: Coroutine[object, object, object]) -> Problem | None:
         try:
-            await work
-        except TooltrayError as error:
-            return error.problem
+            return await failure_of(work)
         except RuntimeError:  # about a widget that was deleted meanwhile: there is nothing to be drawn any more
             if self.is_there:
                 raise
@@ -110,7 +105,3 @@ class View:
     def is_there(self) -> bool:
         """Whether the view was not deleted yet."""
         return not isinstance(self, QObject) or isValid(self)
-
-
-def _nothing() -> None:
-    """Does nothing."""

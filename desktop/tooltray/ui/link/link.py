@@ -51,10 +51,6 @@ class EngineLink(QObject):
         self._tasks = TaskKeeper()
         self._announced.connect(self._on_announced, Qt.ConnectionType.QueuedConnection)
 
-    @property
-    def is_attached(self) -> bool:
-        return self._verbs is not None
-
     def attach(self, verbs: Mapping[str, Verb], bus: EventBus, loop: asyncio.AbstractEventLoop, asker: Asker = PERSON) -> None:
         """Connects to a running engine; the first message is a whole HubSnapshot.
 

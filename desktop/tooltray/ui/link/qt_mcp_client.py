@@ -14,17 +14,14 @@ class QtMcpClient(QObject):
     snapshot_changed = Signal()
     removed = Signal()
 
-    def __init__(self, hub: QtMcpPresenter, servers: QtServerManager, name: str, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, hub: QtMcpPresenter, servers: QtServerManager, name: str) -> None:
+        super().__init__()
         self._hub, self.name = hub, name
         self._snapshot = servers.find(name)
         servers.server_changed.connect(self._on_server_changed)
         servers.server_removed.connect(self._on_server_removed)
 
-    def _get_snapshot(self) -> ServerSnapshot | None:
-        return self._snapshot
-
-    snapshot: ServerSnapshot | None = Property(object, _get_snapshot, notify=snapshot_changed)  # type: ignore[assignment]
+    snapshot: ServerSnapshot | None = Property(object, lambda self: self._snapshot, notify=snapshot_changed)  # type: ignore[assignment]
     """The server as it was last told of; None if it is not known."""
 
     def _on_server_changed(self, server: ServerSnapshot) -> None:

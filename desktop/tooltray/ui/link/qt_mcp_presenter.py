@@ -52,8 +52,8 @@ class QtMcpPresenter(Api, QObject):
     server_status_changed = Signal(object)  # ServerStatusChanged
     client_list_updated = Signal()
 
-    def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
-        QObject.__init__(self, parent)
+    def __init__(self, link: EngineLink) -> None:
+        QObject.__init__(self)
         Api.__init__(self, **remote_parts(link.run))
         self._snapshot: HubSnapshot | None = None
         self._receivers: _Receivers = {}
@@ -76,10 +76,7 @@ class QtMcpPresenter(Api, QObject):
         for kind in kinds:
             self.on(kind, lambda _: receiver(), owner)
 
-    def _get_snapshot(self) -> HubSnapshot | None:
-        return self._snapshot
-
-    snapshot: HubSnapshot | None = Property(object, _get_snapshot, notify=snapshot_changed)  # type: ignore[assignment]
+    snapshot: HubSnapshot | None = Property(object, lambda self: self._snapshot, notify=snapshot_changed)  # type: ignore[assignment]
     """The hub as it was last told of; None until then."""
 
     @property

@@ -13,16 +13,13 @@ class QtServerManager(QObject):
     server_changed = Signal(object)  # ServerSnapshot: new, or with another value
     server_removed = Signal(str)
 
-    def __init__(self, hub: QtMcpPresenter, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, hub: QtMcpPresenter) -> None:
+        super().__init__()
         self._hub = hub
         self._servers: tuple[ServerSnapshot, ...] = hub.snapshot.servers if hub.snapshot is not None else ()
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 
-    def _get_servers(self) -> tuple[ServerSnapshot, ...]:
-        return self._servers
-
-    servers: tuple[ServerSnapshot, ...] = Property(object, _get_servers, notify=servers_changed)  # type: ignore[assignment]
+    servers: tuple[ServerSnapshot, ...] = Property(object, lambda self: self._servers, notify=servers_changed)  # type: ignore[assignment]
     """The snapshots in the order of the settings; empty until the engine has told."""
 
     def find(self, name: str) -> ServerSnapshot | None:

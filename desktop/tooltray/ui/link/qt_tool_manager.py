@@ -9,8 +9,8 @@ from tooltray.ui.link.link import EngineLink
 class QtToolManager(QObject):
     tool_list_changed = Signal(str)  # the server whose tools changed
 
-    def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, link: EngineLink) -> None:
+        super().__init__()
         link.news_arrived.connect(self._on_news)
 
     def _on_news(self, news: tuple[object, ...]) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.ui.i18n import say
-from tooltray.ui.kit.table_forms import FORM_TITLES
+from tooltray.ui.kit.setting_form import FORM_TITLES
 
 Kind = Literal["text", "lines", "pairs", "number", "choice", "switch", "json"]
 Choices = tuple[tuple[str, Phrase], ...]

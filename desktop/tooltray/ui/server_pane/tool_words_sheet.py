@@ -12,8 +12,8 @@ from tooltray.ui.approval.permission_words import ToolRow, read_tools
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import TryTool
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.setting_form import TABLE_FORMS, form_of, form_options
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.kit.table_forms import TABLE_FORMS, form_of, form_options
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tool_rows import approval, rows_of, why_so
 from tooltray.ui.widgets.button import Button

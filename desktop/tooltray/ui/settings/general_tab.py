@@ -18,8 +18,7 @@ from tooltray.ui.confinement_words import choice_title
 from tooltray.ui.figures import moment, number, zoom_words
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.recording import FOREVER, recorded_until
-from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice
+from tooltray.ui.kit.setting_form import FOREVER, Setting, SettingForm, recorded_until, setting_choice
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.settings.settings_tab import SettingsTab

@@ -25,9 +25,9 @@ from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import timer
+from tooltray.ui.kit.background import Show, timer
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.view import Show, View
+from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.server_text import seen
@@ -236,7 +236,7 @@ class TrySheet(Surface, View):
 
     async def _try(self, attempt: str, arguments: Mapping[str, object]) -> None:
         """Makes the call, and shows its outcome."""
-        self.context.attempts.show(attempt)
+        self.context.attempts.add(attempt)
         began_at, started_at, size = time.time(), time.monotonic(), 0
         result: Mapping[str, object] | None = None
         problem: Problem | None = None
@@ -246,7 +246,8 @@ class TrySheet(Surface, View):
         except TooltrayError as error:
             outcome, duration_s, problem = "error", time.monotonic() - started_at, error.problem
         finally:
-            self.context.attempts.leave(attempt)
+            self.context.attempts.discard(attempt)
+            self.context.links.attempt_left.emit(attempt)
         if outcome != OK:
             duration_s = max(duration_s, time.monotonic() - started_at)  # a person's time counts where nothing came of it
         ended = Attempt(self.name, arguments, began_at, outcome, duration_s, result, problem)

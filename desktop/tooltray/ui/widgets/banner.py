@@ -12,6 +12,7 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, leave_focus
 from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.keyboard import parents
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import Surface, clear, column, fill, row
@@ -32,15 +33,19 @@ class Banner(Surface):
         self.setAccessibleName(f"{title}. {text}" if text else title)
         line = row(self, margins=(12, 10, 12, 10), spacing=10)
         line.addWidget(Icon(theme, ICONS[tone], 16, f"{tone}.text"), 0, Qt.AlignmentFlag.AlignTop)
-        words = column()
-        words.addWidget(Label(theme, title, "caption_strong", tone, wrap=True))
+        words = fill(column(), Label(theme, title, "caption_strong", tone, wrap=True))
         if text:
-            details = Label(theme, text, "caption", "secondary", wrap=True)
-            details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # paths and commands are there to be copied
-            words.addWidget(details)
+            words.addWidget(_selectable(theme, text, "caption"))
         line.addLayout(words, 1)
         for button in buttons:
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+
+
+def _selectable(theme: Theme, text: str, style: str) -> Label:
+    """Makes a label whose text can be selected, since paths and commands are there to be copied."""
+    label = Label(theme, text, style, "secondary", wrap=True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
 
 
 def show_error(layout: QLayout, theme: Theme, problem: Problem | None) -> None:
@@ -54,27 +59,23 @@ class NoticeDetails(QWidget):
     """A popup with the whole text of a notice, which can be copied; Escape or a click elsewhere closes it.
 
     Args:
-        content: is shown below the text, or replaces an empty one.
+        content: is shown in place of the text; it has a frame and margins of its own.
     """
 
     def __init__(self, theme: Theme, line: QWidget, title: str, text: str, content: QWidget | None = None) -> None:
         super().__init__(line, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAccessibleName(title or line.accessibleName())
-        is_framed = content is not None and not title and not text  # what is shown has a frame and margins of its own
-        self._corner = theme.radius("m" if is_framed else "l")
-        box = Surface(theme, "surface.raised", "border.strong", "m" if is_framed else "l")
-        column(self).addWidget(box)
-        lines = column(box, margins=(1, 1, 1, 1) if is_framed else (16, 12, 16, 14), spacing=4)
-        if title:
-            lines.addWidget(Label(theme, title, "strong", wrap=True))
-        if text:
-            words = Label(theme, text, "body", "secondary", wrap=True)
-            words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # paths and commands are there to be copied
-            lines.addWidget(words)
+        self.setAccessibleName(title if content is None else line.accessibleName())
+        radius, margins = ("m", (1, 1, 1, 1)) if content is not None else ("l", (16, 12, 16, 14))
+        self._below, self._corner = line, theme.radius(radius)
+        box = Surface(theme, "surface.raised", "border.strong", radius)
+        fill(column(self), box)
+        lines = column(box, margins=margins, spacing=4)
         if content is not None:
             lines.addWidget(content)
             content.setFocus()  # the first key that is typed goes to what the content asks for
+        else:
+            fill(lines, Label(theme, title, "strong", wrap=True), *([_selectable(theme, text, "body")] if text else []))
         self.setFixedWidth(min(px(WIDEST), line.width() - 2 * px(24)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -86,9 +87,7 @@ class NoticeDetails(QWidget):
 
     def open(self) -> None:
         """Shows it below its line."""
-        line = self.parentWidget()
-        assert line is not None
-        self.move(line.mapToGlobal(QPoint(px(24), line.height() + px(2))))
+        self.move(self._below.mapToGlobal(QPoint(px(24), self._below.height() + px(2))))
         self.show()
 
 
@@ -112,7 +111,6 @@ class NoticeLine(QWidget):
     ) -> None:
         super().__init__()
         self._theme, self._tone, self._words, self._content = theme, tone, (title, text), content
-        self.details: NoticeDetails | None = None
         self.setFixedHeight(px(HEIGHT))
         self.setAccessibleName(f"{title}. {text}" if text else title)
         icon = Icon(theme, ICONS[tone], 14, f"{tone}.text", f"{tone}.subtle")
@@ -121,24 +119,16 @@ class NoticeLine(QWidget):
         self._text.set_text(text)
         self._remark = Label(theme, more, "caption", "secondary")
         self._more = Button(theme, content[0] if content else tr("More…"), "link", small=True, on_click=self.show_details)
-        fill(row(self, margins=(24, 0, 24, 0), spacing=8), icon, self._title, self._text, self._remark, self._more, 1, *buttons)
-        self._text.setVisible(bool(text))
+        self._line = row(self, margins=(24, 0, 24, 0), spacing=8)
+        fill(self._line, icon, self._title, self._text, self._remark, self._more, 1, *buttons)
         self._remark.setVisible(bool(more))
-        self._buttons = (self._more, *buttons)
-        for button in self._buttons:
+        for button in (self._more, *buttons):
             button.setFixedHeight(px(BUTTON_HEIGHT))
         self._fit()
 
     def show_details(self) -> None:
         """Opens the whole text."""
-        name, text = self._words
-        content = self._content[1]() if self._content is not None else None
-        self.details = NoticeDetails(self._theme, self, *(("", "") if content is not None else (name, text)), content)
-        self.details.destroyed.connect(self._on_details_gone)
-        self.details.open()
-
-    def _on_details_gone(self) -> None:
-        self.details = None
+        NoticeDetails(self._theme, self, *self._words, self._content[1]() if self._content is not None else None).open()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -146,10 +136,8 @@ class NoticeLine(QWidget):
 
     def _fit(self) -> None:
         """Gives the title its room before the text, and offers the details of what is cut."""
-        layout = self.layout()
-        assert layout is not None
+        layout, has_text = self._line, bool(self._words[1])
         self._more.setVisible(self._content is not None)
-        has_text = bool(self._words[1])
         self._text.setVisible(has_text)
         self._title.setMinimumWidth(0)
         is_cut = layout.sizeHint().width() > self.width()
@@ -214,10 +202,7 @@ class FaultArea(QWidget):
             header.choose_line()
 
     def _header(self) -> Header | None:
-        above = self.parentWidget()
-        while above is not None and (header := above.findChild(Header)) is None:
-            above = above.parentWidget()
-        return header if above is not None else None
+        return next((header for above in parents(self) if (header := above.findChild(Header)) is not None), None)
 
 
 class NoticesAbove(QWidget):
@@ -225,6 +210,4 @@ class NoticesAbove(QWidget):
 
     def __init__(self, notices: QWidget, content: QWidget) -> None:
         super().__init__()
-        layout = column(self)
-        layout.addWidget(notices)
-        layout.addWidget(content, 1)
+        fill(column(self), notices, (content, 1))

@@ -12,6 +12,7 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.keyboard import last_input
+from tooltray.ui.widgets.surface import paint_box
 from tooltray.ui.zoom import px
 
 BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
@@ -130,10 +131,7 @@ class Button(SteadyButton, QPushButton):
         super().__init__(text)
         if on_click is not None:
             self.clicked.connect(on_click)
-        self._heeds_enter = heeds_enter
-        self._theme = theme
-        self._icon = icon
-        self._variant = variant
+        self._theme, self._icon, self._variant, self._heeds_enter = theme, icon, variant, heeds_enter
         self.setProperty("variant", variant)
         self.setAutoDefault(False)
         self.setFont(theme.font("caption_strong" if small else "label"))
@@ -144,7 +142,6 @@ class Button(SteadyButton, QPushButton):
         self._turns = False
         self._delay = QTimer(self, singleShot=True, interval=SPIN_AFTER_MS)
         self._delay.timeout.connect(self._on_delay)
-        theme.spin.ticked.connect(self._on_tick)
         theme.changed.connect(self._tint)
         self._tint()
 
@@ -161,10 +158,6 @@ class Button(SteadyButton, QPushButton):
     def _on_delay(self) -> None:
         self._turns = True
         self._theme.spin.join(self)
-
-    def _on_tick(self) -> None:
-        if self._turns:
-            self.update()
 
     def set_face(self, text: str, icon: str) -> None:
         """Changes text and icon; does nothing if they are the same."""
@@ -262,16 +255,20 @@ def popup_below(menu: QMenu, button: QWidget) -> None:
     menu.popup(place)
 
 
+def paint_ring(painter: QPainter, theme: Theme, box: QRectF, radius: float) -> None:
+    """Draws the ring around what has the focus."""
+    painter.setPen(QPen(theme.color("accent"), 1.5))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(box, radius, radius)
+
+
 WIDTH, HEIGHT, MARGIN = 36, 20, 3
 
 
 def paint_switch(painter: QPainter, theme: Theme, box: QRectF, position: float, *, enabled: bool = True) -> None:
     """Draws a switch into `box`; `position` runs from 0 (off) to 1 (on). Tables use it too."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setOpacity(1.0 if enabled else 0.45)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.color("accent" if position > 0.5 else "switch.off"))
-    painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+    paint_box(painter, box, box.height() / 2, theme.color("accent" if position > 0.5 else "switch.off"))
     diameter = box.height() - 2 * px(MARGIN)
     left = box.left() + px(MARGIN) + position * (box.width() - diameter - 2 * px(MARGIN))
     painter.setBrush(theme.color("switch.knob"))
@@ -299,9 +296,6 @@ class Switch(PaintedButton):
         if on != self.isChecked():
             self.setChecked(on)
 
-    def sizeHint(self) -> QSize:
-        return QSize(px(WIDTH) + px(4), px(HEIGHT) + px(4))
-
     def _on_toggled(self, on: bool) -> None:
         self._slide.stop()
         if not self.isVisible():
@@ -324,6 +318,4 @@ class Switch(PaintedButton):
         with QPainter(self) as painter:
             paint_switch(painter, self._theme, QRectF(px(2), px(2), px(WIDTH), px(HEIGHT)), self._position, enabled=self.isEnabled())
             if self.shows_focus:
-                painter.setPen(QPen(self._theme.color("accent"), 1.5))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.75, 0.75, -0.75, -0.75), px(11), px(11))
+                paint_ring(painter, self._theme, QRectF(self.rect()).adjusted(0.75, 0.75, -0.75, -0.75), px(11))

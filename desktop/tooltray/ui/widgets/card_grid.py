@@ -5,13 +5,13 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLayout, QLayoutItem, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QLayout, QLayoutItem, QWidget
 from shiboken6 import isValid
 
 from tooltray.ui.roles import add_roles
 from tooltray.ui.widgets.button import BY_KEYBOARD, PASSING
-from tooltray.ui.widgets.page_frame import MARGIN, PageScroll
-from tooltray.ui.widgets.surface import Surface, clear
+from tooltray.ui.widgets.page_frame import MARGIN, GrowingArea, PageScroll
+from tooltray.ui.widgets.surface import Surface
 from tooltray.ui.zoom import px
 
 MIN_CARD, GAP, BOTTOM = 380, 12, 16
@@ -108,16 +108,12 @@ class CardGrid(PageScroll):
             self._grid.setColumnStretch(column, 0)
         for line in range(self._grid.rowCount()):
             self._grid.setRowStretch(line, 0)
-        line = column = 0
-        for card in self._cards:
-            self._grid.addWidget(card, line, column)  # as high as the highest of its line
+        for place, card in enumerate(self._cards):
+            self._grid.addWidget(card, *divmod(place, self._columns))  # as high as the highest of its line
             card.show()
-            column += 1
-            if column >= self._columns:
-                line, column = line + 1, 0
         for column in range(self._columns):
             self._grid.setColumnStretch(column, 1)
-        self._grid.setRowStretch(line + 1, 1)
+        self._grid.setRowStretch(len(self._cards) // self._columns + 1, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -192,14 +188,17 @@ def _controls(card: GridCard) -> list[QWidget]:
     return [control for control in card.controls() if control.isVisible() and control.isEnabled()]
 
 
-class FlowLayout(QLayout):
-    """A layout that breaks lines as text does; `spacing` is in logical pixels, between widgets and between lines."""
+BETWEEN = 6  # px, between widgets and between lines
 
-    def __init__(self, parent: QWidget | None = None, *, spacing: int = 6) -> None:
-        super().__init__(parent)
+
+class FlowLayout(QLayout):
+    """A layout that breaks lines as text does."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
-        self.setSpacing(px(spacing))
+        self.setSpacing(px(BETWEEN))
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
@@ -212,9 +211,6 @@ class FlowLayout(QLayout):
 
     def takeAt(self, index: int) -> QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
-
-    def expandingDirections(self) -> Qt.Orientation:
-        return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -248,40 +244,13 @@ class FlowLayout(QLayout):
         return y + line - area.y()
 
 
-class FlowArea(QScrollArea):
-    """An area as high as its widgets need, up to `most` logical pixels; it scrolls beyond that. Without widgets it is hidden."""
+class FlowArea(GrowingArea):
+    """An area as high as its widgets need in lines that break as text does, up to `most` logical pixels."""
 
     def __init__(self, most: int) -> None:
-        super().__init__()
+        super().__init__(FlowLayout())
         self._most = most
-        content = QWidget()
-        self._flow = FlowLayout(content)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the widgets inside; they scroll into view
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWidgetResizable(True)
-        self.setWidget(content)
-        self.hide()
 
-    def add(self, widget: QWidget) -> None:
-        self._flow.addWidget(widget)
-        self._fit()
-
-    def remove(self, widget: QWidget) -> None:
-        self._flow.removeWidget(widget)
-        widget.hide()
-        widget.deleteLater()
-        self._fit()
-
-    def clear(self) -> None:
-        clear(self._flow)
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self._fit()
-
-    def _fit(self) -> None:
-        self.setVisible(self._flow.count() > 0)
-        self.setFixedHeight(min(px(self._most), self._flow.heightForWidth(max(1, self.viewport().width()))))
+    def fit(self) -> None:
+        super().fit()
+        self.setFixedHeight(min(px(self._most), self.wanted_height))

@@ -15,6 +15,7 @@ from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.choice import paint_check
 from tooltray.ui.widgets.keyboard import last_input
 from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind
+from tooltray.ui.widgets.surface import paint_box
 from tooltray.ui.zoom import px
 
 PADDING = 12
@@ -103,16 +104,14 @@ class CellDelegate(QStyledItemDelegate):
         return QSize(px(40), self._row_height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        theme = self._theme
-        rect, state = option.rect, option.state
-        box = QRectF(rect)
+        theme, rect, box = self._theme, option.rect, QRectF(option.rect)
         value = index.data(Qt.ItemDataRole.UserRole)
         if isinstance(value, Heading):
             self._paint_heading(painter, box, value)
             return
         is_last = index.row() == index.model().rowCount() - 1
         painter.save()
-        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         is_at = index.row() == self._view.currentIndex().row()
         is_marked = is_selected or (is_at and self._has_boxes)  # where rows have boxes, the one that is opened is not ticked
         self._chip_fill = SELECTED_CHIP if is_marked else ""
@@ -128,8 +127,9 @@ class CellDelegate(QStyledItemDelegate):
             painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         left = px(self._inset) if index.column() == 0 else px(PADDING)
         kind = self._columns[index.column()].kind
-        cell = box.adjusted(left, 0, -self._right(index.column()), 0)
-        self._paint_value(painter, cell, kind, self._picked(state, value) if kind is Kind.PICK else value)
+        if kind is Kind.PICK:
+            value = is_selected if value else None
+        self._paint_value(painter, box.adjusted(left, 0, -self._right(index.column()), 0), kind, value)
         painter.restore()
 
     def _right(self, column: int) -> int:
@@ -139,10 +139,6 @@ class CellDelegate(QStyledItemDelegate):
             return px(PADDING)
         bar = self._view.verticalScrollBar()
         return px(PAGE_INSET) - (bar.width() if bar.isVisible() else 0) if self._inset else px(CARD_EDGE)
-
-    @staticmethod
-    def _picked(state: QStyle.StateFlag, has_box: object) -> bool | None:
-        return bool(state & QStyle.StateFlag.State_Selected) if has_box else None
 
     def _paint_heading(self, painter: QPainter, box: QRectF, heading: Heading) -> None:
         """Paints a heading over the whole width; the line below it is the table's own."""
@@ -161,18 +157,14 @@ class CellDelegate(QStyledItemDelegate):
         match kind:
             case Kind.SWITCH:
                 if value is not None:
-                    paint_switch(
-                        painter, theme, QRectF(cell.right() - px(WIDTH), middle - px(HEIGHT) / 2, px(WIDTH), px(HEIGHT)), float(value)
-                    )
+                    box = QRectF(cell.right() - px(WIDTH), middle - px(HEIGHT) / 2, px(WIDTH), px(HEIGHT))
+                    paint_switch(painter, theme, box, float(value))
             case Kind.CHECK | Kind.PICK:
                 if value is not None:
                     paint_check(painter, theme, cell.left(), middle, is_on=bool(value))
             case Kind.CHIP:
                 word, tone = value
-                if tone:
-                    self._chip(painter, cell, word, tone)
-                else:
-                    self._text(painter, cell, word, "caption", "text.muted")
+                self._chip(painter, cell, word, tone, "text.muted")
             case Kind.BAR:
                 share, tone, word = value
                 if (width := cell.width() - px(self.bar_words)) >= px(LEAST_BAR):
@@ -187,14 +179,10 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.MONO:
                 self._text(painter, cell, value, "mono", "text.primary")
             case Kind.TWO_LINES:
-                name, words, *tone = value
+                name, words, tone = (*value, "")[:3]
                 half = cell.height() / 2
                 self._text(painter, cell.adjusted(0, px(LINE_MARGIN), 0, -half), name, "mono", "text.primary")
-                below = cell.adjusted(0, half, 0, -px(LINE_MARGIN))
-                if any(tone):
-                    self._chip(painter, below, words, tone[0])
-                else:
-                    self._text(painter, below, words, "caption", "text.secondary")
+                self._chip(painter, cell.adjusted(0, half, 0, -px(LINE_MARGIN)), words, tone, "text.secondary")
             case Kind.QUIET:
                 self._text(painter, cell, value, "body" if self._inset else "caption", "text.secondary")
             case Kind.NUMBER:
@@ -202,21 +190,20 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.TEXT:
                 self._text(painter, cell, value, "body", "text.primary")
 
-    def _chip(self, painter: QPainter, cell: QRectF, word: str, tone: str) -> None:
+    def _chip(self, painter: QPainter, cell: QRectF, word: str, tone: str, color: str) -> None:
+        """Paints a word as a chip; without a tone as text of a colour."""
+        if not tone:
+            self._text(painter, cell, word, "caption", color)
+            return
         room = int(cell.width()) + 2 * px(PADDING) - px(CHIP_EDGES)  # the paddings may be used, up to the next column
         word = self._theme.metrics("caption_strong").elidedText(word, Qt.TextElideMode.ElideRight, room)
         paint_chip(painter, self._theme, cell.left(), cell.center().y(), word, tone, self._chip_fill)
 
     def _bar(self, painter: QPainter, track: QRectF, share: float, tone: str) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color("neutral.subtle"))
-        painter.drawRoundedRect(track, px(2.5), px(2.5))
+        paint_box(painter, track, px(2.5), self._theme.color("neutral.subtle"))
         if share:
-            painter.setBrush(self._theme.color(tone))
-            painter.drawRoundedRect(
-                QRectF(track.left(), track.top(), max(px(5.0), track.width() * min(share, 1.0)), px(5)), px(2.5), px(2.5)
-            )
+            done = QRectF(track.left(), track.top(), max(px(5.0), track.width() * min(share, 1.0)), px(5))
+            paint_box(painter, done, px(2.5), self._theme.color(tone))
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
         is_tabular = style == "body"

@@ -8,24 +8,19 @@ from tooltray.ui import icons
 from tooltray.ui.server_text import plain_tip
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.surface import paint_box, paint_text
 from tooltray.ui.zoom import px
 
 CHIP_HEIGHT = 20
 
 
-def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> float:
-    """Draws a chip with its left edge at `left` and returns its width; `fill` replaces its tone's colour."""
-    font = theme.font("caption_strong")
+def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> None:
+    """Draws a chip with its left edge at `left`; `fill` replaces its tone's colour."""
     width = theme.metrics("caption_strong").horizontalAdvance(text) + px(16)
     box = QRectF(left, middle - px(CHIP_HEIGHT) / 2, width, px(CHIP_HEIGHT))
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.color(fill or f"{tone}.subtle"))
-    painter.drawRoundedRect(box, px(6), px(6))
-    painter.setPen(theme.color("text.secondary" if tone == "neutral" else f"{tone}.text"))
-    painter.setFont(font)
-    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-    return width
+    paint_box(painter, box, px(6), theme.color(fill or f"{tone}.subtle"))
+    ink = "text.secondary" if tone == "neutral" else f"{tone}.text"
+    paint_text(painter, theme, box, text, "caption_strong", ink, Qt.AlignmentFlag.AlignHCenter)
 
 
 class Chip(QWidget):
@@ -56,7 +51,6 @@ class StateBadge(QWidget):
         self._theme, self._look, self._has_word = theme, look, has_word
         self.setAccessibleName(look.word)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        theme.spin.ticked.connect(self._on_tick)
         theme.changed.connect(self._follow_clock)
 
     def set_look(self, look: Look, meaning: str = "") -> None:
@@ -92,19 +86,13 @@ class StateBadge(QWidget):
         else:
             self._theme.spin.leave(self)
 
-    def _on_tick(self) -> None:
-        if self._turns:
-            self.update()
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, look = self._theme, self._look
         with QPainter(self) as painter:
             painter.translate(px(7), px(10))
             painter.rotate(theme.spin.angle if self._turns else 0)
             icons.draw(painter, look.icon, QRectF(-px(7), -px(7), px(14), px(14)), theme.color(look.tone), theme.color("surface"))
-            if not self._has_word:
-                return
-            painter.resetTransform()
-            painter.setPen(theme.color(look.text_color))
-            painter.setFont(theme.font("caption_strong"))
-            painter.drawText(QRectF(px(20), 0, self.width() - px(20), px(20)), Qt.AlignmentFlag.AlignVCenter, look.word)
+            if self._has_word:
+                painter.resetTransform()
+                place = QRectF(px(20), 0, self.width() - px(20), px(20))
+                paint_text(painter, theme, place, look.word, "caption_strong", look.text_color)

@@ -7,10 +7,10 @@ from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintE
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tooltray.ui import icons
-from tooltray.ui.server_text import plain_tip
+from tooltray.ui.server_text import plain_tip, shortened
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, PaintedButton, new_menu, popup_below
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.button import Button, PaintedButton, new_menu, paint_ring, popup_below
+from tooltray.ui.widgets.surface import column, paint_box, paint_text
 from tooltray.ui.zoom import px
 
 SMALLEST_WIDTH, PADDING, ARROW = 96, 12, 14
@@ -28,37 +28,31 @@ class Choice(Button):
     chosen_changed = Signal(str)
 
     def __init__(self, theme: Theme, options: Sequence[tuple[str, str]], *, name: str, hint: str = "") -> None:
-        super().__init__(theme, "")
+        super().__init__(theme, "", on_click=self._on_clicked)
         self._name, self._hint = name, hint
         self._options: list[tuple[str, str]] = []
         self._meanings: Mapping[str, str] = {}
-        self._chosen = ""
+        self.chosen = ""  # see `choose`
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(self._on_clicked)
         self.set_options(options)
-
-    @property
-    def chosen(self) -> str:
-        return self._chosen
 
     def set_options(self, options: Sequence[tuple[str, str]], meanings: Mapping[str, str] | None = None) -> None:
         """Replaces the options; the chosen one stays chosen if it is among them. `meanings`: of values, beside their titles in the menu."""
         self._options, self._meanings = list(options), meanings or {}
         values = [value for value, _ in options]
-        self.choose(self._chosen if self._chosen in values else values[0] if values else "")
+        self.choose(self.chosen if self.chosen in values else values[0] if values else "")
         self.setEnabled(bool(options))
 
     def choose(self, value: str) -> None:
-        self._chosen = value
-        title = self._title
-        self.setAccessibleName(f"{self._name}: {title}")
+        self.chosen = value
+        self.setAccessibleName(f"{self._name}: {self._title}")
         self.setAccessibleDescription(self._meanings.get(value, ""))
-        self.setToolTip(plain_tip(title))
+        self.setToolTip(plain_tip(self._title))
         self.update()
 
     @property
     def _title(self) -> str:
-        return next((title for value, title in self._options if value == self._chosen), self._hint)
+        return next((title for value, title in self._options if value == self.chosen), self._hint)
 
     def sizeHint(self) -> QSize:
         words = QFontMetrics(self.font()).horizontalAdvance(self._title)
@@ -77,19 +71,18 @@ class Choice(Button):
         menu.setMinimumWidth(self.width())
         group = QActionGroup(menu)
         for value, title in self._options:
-            words = filter(None, (_short(title), self._meanings.get(value)))
-            action = menu.addAction("\t".join(words).replace("&", "&&"))  # QMenu has a column of its own for what is behind a tab
+            words = filter(None, (shortened(title, LONGEST_TITLE), self._meanings.get(value)))
+            text = "\t".join(words).replace("&", "&&")  # QMenu has a column of its own for what is behind a tab
+            action = QAction(text, group, checkable=True, checked=value == self.chosen)
             action.setData(value)
-            action.setCheckable(True)
-            action.setChecked(value == self._chosen)
-            group.addAction(action)
-            if value == self._chosen:
+            menu.addAction(action)
+            if value == self.chosen:
                 menu.setActiveAction(action)
         menu.triggered.connect(self._on_triggered)
         popup_below(menu, self)
 
     def _on_triggered(self, action: QAction) -> None:
-        if (value := str(action.data())) != self._chosen:
+        if (value := str(action.data())) != self.chosen:
             self.choose(value)
             self.chosen_changed.emit(value)
 
@@ -105,11 +98,6 @@ class Choice(Button):
             icons.draw(painter, "chevron-down", arrow.toRectF(), theme.color("text.muted"))
 
 
-def _short(title: str) -> str:
-    half = LONGEST_TITLE // 2
-    return title if len(title) <= LONGEST_TITLE else f"{title[:half]}…{title[-half:]}"
-
-
 HEIGHT, MARK, GAP = 28, 16, 8
 CORNER = 4  # px, of a box
 LEFT = 2  # room for the focus ring
@@ -118,12 +106,9 @@ TICK = (QPointF(3.5, 8), QPointF(6.5, 11), QPointF(11.5, 4.5))
 
 def paint_check(painter: QPainter, theme: Theme, left: float, middle: float, *, is_on: bool, is_round: bool = False) -> None:
     """Draws a check box, or the round mark of one of several, also for lists and tables."""
-    box = QRectF(left, middle - px(MARK) / 2, px(MARK), px(MARK)).adjusted(0.5, 0.5, -0.5, -0.5)
-    radius = px(MARK) / 2 if is_round else px(CORNER)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(theme.color("accent" if is_on else "border.control")))
-    painter.setBrush(theme.color("accent" if is_on else "surface"))
-    painter.drawRoundedRect(box, radius, radius)
+    box = QRectF(left, middle - px(MARK) / 2, px(MARK), px(MARK))
+    fill, border = ("accent", "accent") if is_on else ("surface", "border.control")
+    paint_box(painter, box, px(MARK) / 2 if is_round else px(CORNER), theme.color(fill), theme.color(border))
     ink = theme.color("text.on_accent")
     if is_on and is_round:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -131,7 +116,8 @@ def paint_check(painter: QPainter, theme: Theme, left: float, middle: float, *, 
         painter.drawEllipse(box.center(), px(3), px(3))
     elif is_on:
         painter.setPen(QPen(ink, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
-        painter.drawPolyline([box.topLeft() + point * px(1.0) for point in TICK])
+        corner = box.topLeft() + QPointF(0.5, 0.5)
+        painter.drawPolyline([corner + point * px(1.0) for point in TICK])
 
 
 class Option(PaintedButton):
@@ -163,16 +149,12 @@ class Option(PaintedButton):
             paint_check(painter, theme, LEFT, px(HEIGHT) / 2, is_on=self.isChecked(), is_round=self._is_round)
             if self.shows_focus:
                 radius = (px(MARK) / 2 if self._is_round else px(CORNER)) + 2
-                painter.setPen(QPen(theme.color("accent"), 1.5))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(
-                    QRectF(LEFT, (px(HEIGHT) - px(MARK)) / 2, px(MARK), px(MARK)).adjusted(-1.25, -1.25, 1.25, 1.25), radius, radius
-                )
-            painter.setFont(theme.font())
-            painter.setPen(theme.color("text.primary" if self.isEnabled() else "text.disabled"))
+                box = QRectF(LEFT, (px(HEIGHT) - px(MARK)) / 2, px(MARK), px(MARK))
+                paint_ring(painter, theme, box.adjusted(-1.25, -1.25, 1.25, 1.25), radius)
             left = LEFT + px(MARK) + px(GAP)
-            text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left + 1)
-            painter.drawText(QRectF(left, 0, self.width() - left, px(HEIGHT)), Qt.AlignmentFlag.AlignVCenter, text)
+            text = theme.metrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left + 1)
+            place = QRectF(left, 0, self.width() - left, px(HEIGHT))
+            paint_text(painter, theme, place, text, "body", "text.primary" if self.isEnabled() else "text.disabled")
 
 
 class OptionList(QWidget):

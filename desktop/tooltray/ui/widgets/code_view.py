@@ -63,7 +63,6 @@ class CodeView(QPlainTextEdit):
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(px(4))
         self.document().clearUndoRedoStacks()  # Ctrl+Z takes back what is typed, not the margin
@@ -89,15 +88,13 @@ class CodeView(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setWordWrapMode(WRAP)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        lines = 0
-        for text in self.toPlainText().split("\n", most_lines)[:most_lines]:
-            lines += self._parts(text[:LONGEST_MEASURED], width - px(CHROME) - px(BAR))  # a bar that has come for a moment would stay
+        room = width - px(CHROME) - px(BAR)  # a bar that has come for a moment would stay
+        lines = sum(self._parts(text[:LONGEST_MEASURED], room) for text in self.toPlainText().split("\n", most_lines)[:most_lines])
         self.setFixedHeight(int(min(lines, most_lines) * QFontMetricsF(self.font()).lineSpacing()) + px(CHROME))
 
     def _parts(self, text: str, width: int) -> int:
         """Returns into how many lines a long line is wrapped."""
-        layout = QTextLayout(text, self.font())
-        option = QTextOption()
+        layout, option = QTextLayout(text, self.font()), QTextOption()
         option.setWrapMode(WRAP)
         layout.setTextOption(option)
         layout.beginLayout()
@@ -135,7 +132,7 @@ class CoveredCode(CodeView):
         self._theme, self._find = theme, find_secrets
         self._spans: Sequence[tuple[int, int]] = ()
         self._places: Sequence[tuple[int, int]] = ()  # the same, as Qt counts
-        self._is_covered = True
+        self.is_covered = True
         self.textChanged.connect(self._on_text_changed)
 
     @property
@@ -143,16 +140,12 @@ class CoveredCode(CodeView):
         return bool(self._spans)
 
     @property
-    def is_covered(self) -> bool:
-        return self._is_covered
-
-    @property
     def shown_text(self) -> str:
         """The text as it is visible on the screen."""
-        return covered(self.toPlainText(), self._spans if self._is_covered else ())
+        return covered(self.toPlainText(), self._spans if self.is_covered else ())
 
     def set_covered(self, is_covered: bool) -> None:
-        self._is_covered = is_covered
+        self.is_covered = is_covered
         self.viewport().update()
 
     def _on_text_changed(self) -> None:
@@ -163,7 +156,7 @@ class CoveredCode(CodeView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if not (self._is_covered and self._spans):
+        if not (self.is_covered and self._spans):
             return
         with QPainter(self.viewport()) as painter:
             painter.setFont(self.font())

@@ -10,7 +10,7 @@ from tooltray.ui.roles import add_roles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.keyboard import with_parent
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import paint_text, row
 from tooltray.ui.zoom import px
 
 
@@ -24,20 +24,16 @@ class FilterTab(PaintedButton):
     def __init__(self, theme: Theme, text: str, *, has_count: bool = True) -> None:
         super().__init__()
         self._theme, self._has_count = theme, has_count
-        self._count: int | None = 0
+        self.count: int | None = 0  # None: not known
         self.setText(text)
         self.setCheckable(True)
         self.setAutoExclusive(True)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.set_count(0)
 
-    @property
-    def count(self) -> int | None:
-        return self._count
-
     def set_count(self, count: int | None) -> None:
         """Shows a number; None: not known."""
-        self._count = count
+        self.count = count
         has_words = self._has_count and count is not None
         self.setAccessibleName(f"{self.text()}, {self._number}" if has_words else self.text())
         self.setFixedSize(self.sizeHint())
@@ -45,11 +41,11 @@ class FilterTab(PaintedButton):
 
     def set_text(self, text: str) -> None:
         self.setText(text)
-        self.set_count(self._count)
+        self.set_count(self.count)
 
     @property
     def _number(self) -> str:
-        return "–" if self._count is None else f"{self._count:,}"
+        return "–" if self.count is None else f"{self.count:,}"
 
     def sizeHint(self) -> QSize:
         text = self._theme.metrics("caption_strong").horizontalAdvance(self.text())
@@ -78,14 +74,11 @@ class FilterTab(PaintedButton):
                 painter.setPen(QPen(theme.color(edge)) if self.isChecked() or self.shows_focus else Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("surface" if self.isChecked() else "surface.hover"))
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(6), px(6))
-            painter.setFont(theme.font("caption_strong"))
-            painter.setPen(theme.color("text.primary" if self.isChecked() else "text.secondary"))
-            painter.drawText(QRectF(px(11), 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
+            ink = "text.primary" if self.isChecked() else "text.secondary"
+            paint_text(painter, theme, QRectF(px(11), 0, self.width(), self.height()), self.text(), "caption_strong", ink)
             if self._has_count:
-                painter.setFont(theme.font("caption", tabular=True))
-                painter.setPen(theme.color("text.muted"))
                 place = QRectF(0, 0, self.width() - px(11), self.height())
-                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._number)
+                paint_text(painter, theme, place, self._number, "caption", "text.muted", Qt.AlignmentFlag.AlignRight, tabular=True)
 
 
 class FilterTabs(QWidget):

@@ -17,7 +17,8 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.setting_rows import text_line
+from tooltray.ui.widgets.surface import column, fill, row
 
 LONGEST_TEXT = 32_767  # characters; what a line of Qt's holds
 LIST_LINES = 3  # in sight; more scroll
@@ -76,14 +77,10 @@ class FieldRow(QWidget):
         self._theme, self.field, self._choose_path = theme, field, choose_path
         self._is_fault_shown = False
         self.control: QWidget
-        layout = column(self, spacing=4)
-        layout.addLayout(self._title())
-        layout.addLayout(self._answer())
-        if field.description:
-            layout.addWidget(Label(theme, field.description, "caption", "secondary", wrap=True))
         self._fault = Label(theme, "", "caption", "error", wrap=True)
         self._fault.hide()
-        layout.addWidget(self._fault)
+        meaning = [Label(theme, field.description, "caption", "secondary", wrap=True)] if field.description else []
+        fill(column(self, spacing=4), self._title(), self._answer(), *meaning, self._fault)
 
     @property
     def value(self) -> FieldValue | None:
@@ -133,20 +130,16 @@ class FieldRow(QWidget):
         line, field = row(), self.field
         if field.kind == "boolean":
             self.control, word = self._make_switch()
-            line.addWidget(self.control)
-            line.addWidget(word)
-            line.addStretch(1)
+            fill(line, self.control, word, 1)
         elif field.is_list:
             self.control = self._make_lines()
-            line.addWidget(self.control, 1)
+            fill(line, (self.control, 1))
         elif field.kind == "choice" or field.choices:
             self.control = self._make_choice()
-            line.addWidget(self.control, 1)
+            fill(line, (self.control, 1))
         else:
             self.control = edit = self._make_line()
-            line.addWidget(edit, 1)
-            if field.is_secret:
-                line.addWidget(self._reveal_button(edit))
+            fill(line, (edit, 1), *([self._reveal_button(edit)] if field.is_secret else []))
         if field.kind in ("file", "folder"):
             line.addWidget(self._browse_button(), 0, Qt.AlignmentFlag.AlignTop)
         self._describe()
@@ -154,27 +147,18 @@ class FieldRow(QWidget):
 
     def _make_switch(self) -> tuple[Switch, Label]:
         """Makes a switch, and the word beside it."""
-        switch, word = Switch(self._theme, self.field.label, on=bool(self.field.default)), Label(self._theme, "", "body", "secondary")
-
-        def draw_word(is_on: bool) -> None:
-            word.setText(tr("Yes") if is_on else tr("No"))
-
-        draw_word(switch.isChecked())
-        switch.toggled.connect(draw_word)
+        is_on, words = bool(self.field.default), {True: tr("Yes"), False: tr("No")}
+        switch, word = Switch(self._theme, self.field.label, on=is_on), Label(self._theme, words[is_on], "body", "secondary")
+        switch.toggled.connect(lambda is_now: word.setText(words[is_now]))
         switch.toggled.connect(self._on_changed)
         return switch, word
 
     def _make_line(self) -> QLineEdit:
-        field = self.field
-        default = field.default
-        text = "" if default is None else number_text(default) if isinstance(default, int | float) else str(default)
-        line = QLineEdit(text)
+        field, default = self.field, self.field.default
+        style = "mono" if field.kind in ("file", "folder") or field.is_secret else "body"
+        line = text_line(self._theme, field.label, field.placeholder or _bounds(field), style=style, is_secret=field.is_secret)
         line.setMaxLength(LONGEST_TEXT)
-        line.setFont(self._theme.font("mono" if field.kind in ("file", "folder") or field.is_secret else "body"))
-        line.setFixedHeight(self._theme.size("control"))
-        line.setPlaceholderText(field.placeholder or _bounds(field))
-        if field.is_secret:
-            line.setEchoMode(QLineEdit.EchoMode.Password)
+        line.setText("" if default is None else number_text(default) if isinstance(default, int | float) else str(default))
         line.textChanged.connect(self._on_changed)
         return line
 
@@ -204,9 +188,9 @@ class FieldRow(QWidget):
         return button
 
     def _browse_button(self) -> Button:
-        button = Button(self._theme, tr("Choose…"), icon="folder")
+        browse = partial(self._choose_path, self.field.label, self.field.kind == "folder", self._on_path)
+        button = Button(self._theme, tr("Choose…"), icon="folder", on_click=browse)
         button.setAccessibleName(tr("Choose {name}", name=self.field.label))
-        button.clicked.connect(self._on_browse)
         return button
 
     def _describe(self) -> None:
@@ -220,9 +204,6 @@ class FieldRow(QWidget):
         is_hidden = line.echoMode() is QLineEdit.EchoMode.Password
         line.setEchoMode(QLineEdit.EchoMode.Normal if is_hidden else QLineEdit.EchoMode.Password)
         button.setText(tr("Hide") if is_hidden else tr("Show"))
-
-    def _on_browse(self) -> None:
-        self._choose_path(self.field.label, self.field.kind == "folder", self._on_path)
 
     def _on_path(self, path: str) -> None:
         if isinstance(self.control, QPlainTextEdit):

@@ -1,13 +1,14 @@
 """Icons as widgets: one of ours, tinted, with or without a tile; and the program's own, which is never tinted."""
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.programs import resource
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.surface import paint_box, paint_text
 from tooltray.ui.zoom import px
 
 
@@ -32,32 +33,26 @@ class Icon(QWidget):
 class IconTile(QWidget):
     """A rounded tile with an icon or a few letters, which identifies servers in lists."""
 
-    def __init__(self, theme: Theme, name: str = "", *, letter: str = "", tone: str = "neutral") -> None:
+    def __init__(self, theme: Theme, name: str = "", *, tone: str = "neutral") -> None:
         super().__init__()
-        self._theme, self._name, self._letter, self._tone = theme, name, letter, tone
-        side = theme.size("tile")
-        self.setFixedSize(side, side)
+        self._theme, self._name, self._letter, self._tone = theme, name, "", tone
+        self.setFixedSize(theme.size("tile"), theme.size("tile"))
 
     def set_sign(self, name: str, letter: str) -> None:
         self._name, self._letter = name, letter
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme = self._theme
-        side = self.width()
+        theme, side, tone = self._theme, self.width(), self._tone
+        neutral = ("surface.sunken", "border", "text.secondary")
+        fill, border, ink = neutral if tone == "neutral" else (f"{tone}.subtle", f"{tone}.subtle", f"{tone}.text")
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(theme.color("border" if self._tone == "neutral" else f"{self._tone}.subtle")))
-            painter.setBrush(theme.color("surface.sunken" if self._tone == "neutral" else f"{self._tone}.subtle"))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), side * 0.24, side * 0.24)
-            color = theme.color("text.secondary" if self._tone == "neutral" else f"{self._tone}.text")
+            paint_box(painter, QRectF(self.rect()), side * 0.24, theme.color(fill), theme.color(border))
             if self._letter:
-                painter.setPen(color)
-                painter.setFont(theme.font("heading"))
-                painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._letter)
+                paint_text(painter, theme, QRectF(self.rect()), self._letter, "heading", ink, Qt.AlignmentFlag.AlignHCenter)
             else:
                 inner = side * 0.28
-                icons.draw(painter, self._name, QRectF(self.rect()).adjusted(inner, inner, -inner, -inner), color)
+                icons.draw(painter, self._name, QRectF(self.rect()).adjusted(inner, inner, -inner, -inner), theme.color(ink))
 
 
 class Logo(QWidget):

@@ -87,7 +87,7 @@ def go_to(control: QWidget) -> None:
 
 
 def _scroll_to(control: QWidget) -> None:
-    for area in _above(control):
+    for area in parents(control):
         if isinstance(area, QScrollArea):
             area.ensureWidgetVisible(control)
 
@@ -108,23 +108,18 @@ def replace_text(field: QLineEdit | QPlainTextEdit, text: str) -> None:
 
 def show_text(field: QLineEdit | QPlainTextEdit, text: str) -> None:
     """Shows another text in a field; what the user has typed there can still be had by Ctrl+Z."""
+    show: Callable[[str], None]
     if isinstance(field, QLineEdit):
-        before, can_undo = field.text(), field.isUndoAvailable()
+        before, can_undo, show = field.text(), field.isUndoAvailable(), field.setText
     else:
-        before, can_undo = field.toPlainText(), field.document().isUndoAvailable()
-    if text == before:
-        return
-    if can_undo:
-        replace_text(field, text)
-    elif isinstance(field, QLineEdit):
-        field.setText(text)
-    else:
-        field.setPlainText(text)
+        before, can_undo, show = field.toPlainText(), field.document().isUndoAvailable(), field.setPlainText
+    if text != before:
+        replace_text(field, text) if can_undo else show(text)
 
 
 def _yield(control: QWidget) -> None:
     """Removes the focus from a control that was hidden or disabled: after a key a neighbour gets it, after a click the common parent."""
-    boxes = [each for each in _above(control) if each.isVisible() and each.isEnabled()]
+    boxes = [each for each in parents(control) if each.isVisible() and each.isEnabled()]
     for box in boxes if last_input.is_keyboard else ():
         order = [each for each in _walk(box, control) if each is control or _takes_tab(each)]
         if len(order) > 1:
@@ -134,7 +129,8 @@ def _yield(control: QWidget) -> None:
     boxes[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def _above(widget: QWidget) -> Iterator[QWidget]:
+def parents(widget: QWidget) -> Iterator[QWidget]:
+    """Yields the parents of a widget, the nearest one first."""
     parent = widget.parentWidget()
     while parent is not None:
         yield parent

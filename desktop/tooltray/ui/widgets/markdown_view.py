@@ -116,18 +116,13 @@ class MarkdownView(QTextBrowser):
 
     def _styled(self, style: QTextCharFormat, *, is_heading: bool, is_code: bool) -> QTextCharFormat:
         """Returns a span's format in our fonts and colours, without anything else that Qt has added."""
+        is_code = (is_code or style.fontFixedPitch() or style.hasProperty(IS_CODE)) and not is_heading
+        is_strong = style.fontWeight() > QFont.Weight.Medium
         new = QTextCharFormat()
-        new.setForeground(self._theme.color("text.primary"))
-        if is_heading:
-            new.setFont(self._theme.font("heading"))
-        elif is_code or style.fontFixedPitch() or style.hasProperty(IS_CODE):
-            new.setFont(self._theme.font("mono"))
+        new.setFont(self._theme.font("heading" if is_heading else "mono" if is_code else "strong" if is_strong else "body"))
+        new.setForeground(self._theme.color("code.key" if is_code else "text.primary"))
+        if is_code:
             new.setProperty(IS_CODE, True)
-            new.setForeground(self._theme.color("code.key"))
-        elif style.fontWeight() > QFont.Weight.Medium:
-            new.setFont(self._theme.font("strong"))
-        else:
-            new.setFont(self._theme.font("body"))
         new.setFontItalic(style.fontItalic())
         new.setFontStrikeOut(style.fontStrikeOut())
         if style.isAnchor() and style.anchorHref():

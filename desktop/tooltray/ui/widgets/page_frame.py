@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QLineEdit, QScrollArea, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column, height_at, row
+from tooltray.ui.widgets.surface import clear, column, fill, height_at, paint_text, row
 from tooltray.ui.zoom import px
 
 SHORTCUT = "Ctrl+F"
@@ -62,10 +62,8 @@ class SearchField(QLineEdit):
         with QPainter(self) as painter:
             icons.draw(painter, "search", QRectF(px(10), (self.height() - px(15)) / 2, px(15), px(15)), theme.color("text.muted"))
             if not self.text():
-                painter.setFont(theme.font("overline"))
-                painter.setPen(theme.color("text.muted"))
                 place = QRectF(0, 0, self.width() - px(12), self.height())
-                painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
+                paint_text(painter, theme, place, SHORTCUT.replace("+", " "), "overline", "text.muted", Qt.AlignmentFlag.AlignRight)
 
 
 ABOVE_CONTROLS, BELOW_CONTROLS = 24, 8  # px; in what the header has left below, a notice has its place
@@ -88,28 +86,17 @@ class Header(QFrame):
         super().__init__()
         self.setObjectName("Header")
         self._theme = theme
-        lines = column(self)
-        self._line = layout = row(margins=(24, ABOVE_CONTROLS, 24, BELOW_CONTROLS), spacing=8)
-        lines.addLayout(layout)
-        self._second = row(spacing=8)
-        lines.addLayout(self._second)
-        lines.addStretch(1)
+        self._line, self._second = row(margins=(24, ABOVE_CONTROLS, 24, BELOW_CONTROLS), spacing=8), row(spacing=8)
         self.faults, self._place = column(), QWidget()
-        lines.addLayout(self.faults)
         self._notices = column(self._place)
         self._place.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        lines.addWidget(self._place)
-        layout.addWidget(Label(theme, title, "title"))
+        fill(column(self), self._line, self._second, 1, self.faults, self._place)
         gap = row()
         gap.setContentsMargins(px(4), theme.size("control"), 0, 0)  # the line has the same height on all pages
-        layout.addLayout(gap)
         self._subtitle = Label(theme, "", "body", "muted")
         self._subtitle.hide()
-        layout.addWidget(self._subtitle)
         self._tabs = tabs
-        if tabs is not None:
-            layout.addWidget(tabs)
-        layout.addStretch(1)
+        fill(self._line, Label(theme, title, "title"), gap, self._subtitle, *([tabs] if tabs is not None else []), 1)
         self._actions: list[QWidget] = []
         self._is_folded = False
         self.set_actions(actions)
@@ -158,10 +145,10 @@ class Header(QFrame):
         is_folded = bool(moved) and self._line.minimumSize().width() + second > self.width() + px(SLACK)
         if is_folded is not self._is_folded:
             self._is_folded = is_folded
-            if self._tabs is not None:
-                self._second.addWidget(self._tabs) if is_folded else self._line.insertWidget(
-                    self._line.indexOf(self._subtitle) + 1, self._tabs
-                )
+            if self._tabs is not None and is_folded:
+                self._second.addWidget(self._tabs)
+            elif self._tabs is not None:
+                self._line.insertWidget(self._line.indexOf(self._subtitle) + 1, self._tabs)
             for action in self._actions if self._tabs is None else ():
                 self._add_action(action, self._second if is_folded else self._line)
             self._second.setAlignment(Qt.AlignmentFlag.AlignLeft)
@@ -234,14 +221,54 @@ class ReadingScroll(PageScroll):
 
     def __init__(self, name: str, *, spacing: int = 10) -> None:
         super().__init__(name)
-        outer = QWidget()
-        line = row(outer, margins=(MARGIN, 20, MARGIN, 32), spacing=0)
-        self.content = QWidget()
+        outer, self.content = QWidget(), QWidget()
         self.content.setMaximumWidth(px(READING_WIDTH))
         self.body = column(self.content, spacing=spacing)
-        line.addWidget(self.content, 1)
-        line.addStretch(0)
+        fill(row(outer, margins=(MARGIN, 20, MARGIN, 32), spacing=0), (self.content, 1), 0)
         self.setWidget(outer)
+
+
+class GrowingArea(QScrollArea):
+    """An area as high as its widgets need, or lower: then it scrolls. Without widgets it is hidden."""
+
+    def __init__(self, layout: QLayout) -> None:
+        super().__init__()
+        content, self._layout = QWidget(), layout
+        content.setLayout(layout)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the widgets inside; they scroll into view
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidgetResizable(True)
+        self.setWidget(content)
+        self.hide()
+
+    def add(self, widget: QWidget) -> None:
+        self._layout.addWidget(widget)
+        self.fit()
+
+    def remove(self, widget: QWidget) -> None:
+        self._layout.removeWidget(widget)
+        widget.hide()
+        widget.deleteLater()
+        self.fit()
+
+    def clear(self) -> None:
+        clear(self._layout)
+        self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    @property
+    def wanted_height(self) -> int:
+        """The height that the widgets need at the present width, in pixels."""
+        return height_at(self._layout, max(1, self.viewport().width()))
+
+    def fit(self) -> None:
+        """Shows as much as the widgets need now."""
+        self.setVisible(self._layout.count() > 0)
 
 
 class FittedScroll(PageScroll):

@@ -42,14 +42,12 @@ def setting_row(theme: Theme, title: str, text: str | Label, *controls: QWidget)
     """
     widget = QWidget()
     widget.setMinimumHeight(px(HEIGHT_WITH_TEXT) if text else px(HEIGHT))
-    line = row(widget, spacing=8)
     words = fill(column(margins=(0, WORDS_MARGIN, 0, WORDS_MARGIN)), 1, ElidedLabel(theme, title, "label"))
     if text:
         words.addWidget(Label(theme, text, "caption", "muted", wrap=True) if isinstance(text, str) else text)
     words.addStretch(1)
-    line.addLayout(words, WORDS_SHARE)
-    for control in controls:
-        line.addWidget(control, VALUE_SHARE if isinstance(control, ElidedLabel) else 0)
+    shares = ((control, VALUE_SHARE if isinstance(control, ElidedLabel) else 0) for control in controls)
+    fill(row(widget, spacing=8), (words, WORDS_SHARE), *shares)
     return widget
 
 
@@ -97,13 +95,10 @@ class Fold(QWidget):
 
     def __init__(self, theme: Theme, title: str, *, spacing: int = 8) -> None:
         super().__init__()
-        layout = column(self, spacing=spacing)
-        self._button = Button(theme, title, "link", "chevron-right", small=True)
-        self._button.clicked.connect(self._on_pressed)
-        layout.addWidget(self._button)
+        self._button = Button(theme, title, "link", "chevron-right", small=True, on_click=self._on_pressed)
         self._content = QWidget()
         self.body = column(self._content, spacing=spacing)
-        layout.addWidget(self._content)
+        fill(column(self, spacing=spacing), self._button, self._content)
         self.set_open(False)
 
     @property

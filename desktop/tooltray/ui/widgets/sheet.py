@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QRect, QRectF, Qt, QTimer, QVariantAnimation, Signal
 from PySide6.QtGui import QCursor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
@@ -49,7 +49,7 @@ class Sheet(DialogWindow):
 
     def __init__(self, theme: Theme, window: QWidget, panel: QWidget, *, closes_outside: bool = True) -> None:
         super().__init__(window)
-        self._theme, self._panel, self._closes_outside = theme, panel, closes_outside
+        self._theme, self.panel, self._closes_outside = theme, panel, closes_outside
         self._is_kept = False
         self._focus_before = QApplication.focusWidget()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -57,20 +57,14 @@ class Sheet(DialogWindow):
         panel.setParent(self)
         panel.installEventFilter(self)
         window.installEventFilter(self)
-        self._progress = 0.0
-        self._painted_box = QRect()
+        self.painted_box = QRect()  # around which the shadow was last painted
         self._bottom = 0  # of the panel where it was placed last
         self._pointer = QCursor.pos()  # where it was when the sheet was shown
-        self._rise = QPropertyAnimation(self, b"progress", self)
-        self._rise.setEndValue(1.0)
-        self._rise.setEasingCurve(QEasingCurve.Type.OutCubic)
-        self._rise.setDuration(theme.duration("base"))
+        curve = QEasingCurve(QEasingCurve.Type.OutCubic)
+        self._rise = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=theme.duration("base"), easingCurve=curve)
+        self._rise.valueChanged.connect(self._on_risen)
         self.setGeometry(window.rect())
         QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr]
-
-    @property
-    def panel(self) -> QWidget:
-        return self._panel
 
     def hold(self) -> None:
         """Stops clicks beside the panel from closing it, since its content would be lost."""
@@ -80,20 +74,9 @@ class Sheet(DialogWindow):
         """Disables Escape while an operation is in progress, or enables it again."""
         self._is_kept = is_kept
 
-    @property
-    def painted_box(self) -> QRect:
-        """The box around which the shadow was last painted."""
-        return self._painted_box
-
-    def _get_progress(self) -> float:
-        return self._progress
-
-    def _set_progress(self, value: float) -> None:
-        self._progress = value
+    def _on_risen(self, _progress: float) -> None:
         self._place()
         self.update()
-
-    progress = Property(float, _get_progress, _set_progress)
 
     def dismiss(self) -> None:
         """Closes the sheet; may be called twice."""
@@ -105,7 +88,7 @@ class Sheet(DialogWindow):
             self.close()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is vars(self).get("_panel"):  # collected with its window, it has lost its attributes before Qt sends its last events
+        if watched is vars(self).get("panel"):  # collected with its window, it has lost its attributes before Qt sends its last events
             if event.type() == QEvent.Type.LayoutRequest:  # it wants another size
                 QTimer.singleShot(0, self, self._place)
         elif event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):
@@ -115,13 +98,13 @@ class Sheet(DialogWindow):
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
         """Moves the focus round inside the panel."""
-        return move_focus(self._panel, forwards=forwards)
+        return move_focus(self.panel, forwards=forwards)
 
     def _place(self) -> None:
-        panel = self._panel
+        panel = self.panel
         width = min(panel.maximumWidth(), self.width() - BESIDE)
         wanted = max(panel.sizeHint().height(), panel.minimumSizeHint().height(), panel.minimumHeight())
-        sunk, bottom = round(RISE * (1 - self._progress)), self._bottom
+        sunk, bottom = round(RISE * (1 - self._rise.currentValue())), self._bottom
         height, top = min(wanted, self.height() - 2 * ABOVE), None
         pointer = self.mapFromGlobal(QCursor.pos())
         is_aiming = panel.geometry().contains(pointer) and QCursor.pos() != self._pointer
@@ -129,7 +112,7 @@ class Sheet(DialogWindow):
             height = min(height, bottom - ABOVE) if pointer.y() >= panel.geometry().bottom() - px(BUTTONS) else height
             top = max(ABOVE, bottom - height)
         place = QRect((self.width() - width) // 2, (self.height() - height) // 2 + sunk if top is None else top, width, height)
-        if place != panel.geometry() or place != self._painted_box:
+        if place != panel.geometry() or place != self.painted_box:
             panel.setGeometry(place)
             self._bottom = place.bottom() + 1
             self.update()  # the shadow is painted around where the panel is now; with it all that lies behind
@@ -145,7 +128,7 @@ class Sheet(DialogWindow):
         before.
         """
         focused = self.window().focusWidget()
-        if self.isVisible() and (focused is None or not self._panel.isAncestorOf(focused)):
+        if self.isVisible() and (focused is None or not self.panel.isAncestorOf(focused)):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -159,12 +142,12 @@ class Sheet(DialogWindow):
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.fillRect(self.rect(), self._theme.color("scrim", SCRIM[self._theme.mode] * self._progress))
-            self._painted_box = self._panel.geometry()
-            paint_shadow(painter, self._theme, QRectF(self._painted_box), "modal", self._theme.radius("xl"))
+            painter.fillRect(self.rect(), self._theme.color("scrim", SCRIM[self._theme.mode] * self._rise.currentValue()))
+            self.painted_box = self.panel.geometry()
+            paint_shadow(painter, self._theme, QRectF(self.painted_box), "modal", self._theme.radius("xl"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._closes_outside and not self.has_input and not self._panel.geometry().contains(event.position().toPoint()):
+        if self._closes_outside and not self.has_input and not self.panel.geometry().contains(event.position().toPoint()):
             self.dismiss()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -178,7 +161,7 @@ class Sheet(DialogWindow):
     @property
     def has_input(self) -> bool:
         """Whether something that the user has typed or pasted would be lost."""
-        return any(_is_edited(field) for field in _fields(self._panel))
+        return any(_is_edited(field) for field in _fields(self.panel))
 
     def ask_to_discard(self) -> None:
         """Asks over the panel whether what was typed may be lost."""
@@ -214,10 +197,7 @@ def leave(panel: QWidget, close: Callable[[], object]) -> None:
 def set_saved(root: QWidget) -> None:
     """Marks what the user has typed so far as no loss: it was sent or saved, and the sheet closes at once."""
     for field in _fields(root):
-        if isinstance(field, QLineEdit):
-            field.setModified(False)
-        else:
-            field.document().setModified(False)
+        (field if isinstance(field, QLineEdit) else field.document()).setModified(False)
 
 
 class SheetFrame(Surface):
@@ -252,8 +232,7 @@ class SheetFrame(Surface):
         """Adds a button at the right, behind the others; `slot` is called by a click."""
         if not self.buttons.count():
             self.buttons.addStretch(1)
-        button = Button(self._theme, text, variant, icon)
-        button.clicked.connect(slot)
+        button = Button(self._theme, text, variant, icon, on_click=slot)
         self.buttons.addWidget(button)
         return button
 

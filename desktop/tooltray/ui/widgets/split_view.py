@@ -9,7 +9,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.surface import add_gap, column, row
+from tooltray.ui.widgets.surface import add_gap, column, fill, row
 from tooltray.ui.zoom import px
 
 ROOM_FOR_BOTH = 820
@@ -32,18 +32,14 @@ class SplitView(QWidget):
     def __init__(self, content: QWidget, *, most: int = PANE, fits: bool = False) -> None:
         super().__init__()
         self._content, self._most, self._fits = content, most, fits
-        self._details: QWidget | None = None
+        self.details: QWidget | None = None  # the open ones
         self._is_wide = False
         content.setParent(self)
-
-    @property
-    def details(self) -> QWidget | None:
-        return self._details
 
     def open_details(self, details: QWidget) -> None:
         """Shows `details` at the right, in place of the open ones."""
         self.close_details()
-        self._details = details
+        self.details = details
         details.setParent(self)
         details.show()
         self._place()
@@ -64,14 +60,14 @@ class SplitView(QWidget):
         self._place()
 
     def close_details(self) -> None:
-        if self._details is not None:
-            self._details.hide()
-            self._details.deleteLater()
-            self._details = None
+        if self.details is not None:
+            self.details.hide()
+            self.details.deleteLater()
+            self.details = None
             self._place()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._details is not None:
+        if event.key() == Qt.Key.Key_Escape and self.details is not None:
             self.closing.emit()
             self.close_details()
             self.closed.emit()
@@ -84,15 +80,15 @@ class SplitView(QWidget):
         self.resized.emit()
 
     def _place(self) -> None:
-        is_beside = self._details is not None and not self.is_wide
+        is_beside = self.details is not None and not self.is_wide
         pane = self.width() if self.is_wide else max(px(PANE), min(px(self._most), int(self.width() * SHARE)))
-        self._content.setVisible(self._details is None or not self.is_wide)  # Tab must not reach what is covered
+        self._content.setVisible(self.details is None or not self.is_wide)  # Tab must not reach what is covered
         self._content.setGeometry(0, 0, self.width() - pane if is_beside else self.width(), self.height())
-        if self._details is not None:
-            if isinstance(self._details, DetailsPane):
-                self._details.set_covers(self.is_wide)
-            self._details.setGeometry(QRect(self.width() - pane, 0, pane, self.height()))
-            self._details.raise_()
+        if self.details is not None:
+            if isinstance(self.details, DetailsPane):
+                self.details.set_covers(self.is_wide)
+            self.details.setGeometry(QRect(self.width() - pane, 0, pane, self.height()))
+            self.details.raise_()
 
 
 MARGIN = 20
@@ -108,20 +104,15 @@ class DetailsPane(QFrame):
         self.setObjectName("DetailsPane")
         self._theme = theme
         self.setAccessibleName(tr("Details of {name}", name=name))
-        outer = column(self)
-        outer.addLayout(self._head(name))
-        area = PageScroll(self.accessibleName(), margin=MARGIN)
-        content = QWidget()
+        area, content = PageScroll(self.accessibleName(), margin=MARGIN), QWidget()
         self.body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         area.setWidget(content)
-        outer.addWidget(area, 1)
+        fill(column(self), self._head(name), (area, 1))
 
     def add_section(self, title: str, *content: QWidget) -> None:
         """Adds a heading with the content below it."""
         add_gap(self.body, 10)
-        self.body.addWidget(Label(self._theme, title, "caption_strong", "muted"))
-        for widget in content:
-            self.body.addWidget(widget)
+        fill(self.body, Label(self._theme, title, "caption_strong", "muted"), *content)
 
     def set_covers(self, covers: bool) -> None:
         """Sets whether the pane covers the table: then "Back" leads to it, in place of the cross."""
@@ -130,14 +121,12 @@ class DetailsPane(QFrame):
 
     def _head(self, name: str) -> QHBoxLayout:
         line = row(margins=(MARGIN, 16, 12, 8), spacing=12)
-        self._back = Button(self._theme, tr("Back"), icon="chevron-left", small=True)
-        self._back.clicked.connect(self.close_requested)
+        self._back = Button(self._theme, tr("Back"), icon="chevron-left", small=True, on_click=self.close_requested.emit)
         line.addWidget(self._back, 0, Qt.AlignmentFlag.AlignTop)
         self._back.hide()
         title = Label(self._theme, breakable(name), "heading", wrap=True)
         title.setAccessibleName(name)
         line.addWidget(title, 1)
-        self._close = IconButton(self._theme, "x", tr("Close details"), small=True)
-        self._close.clicked.connect(self.close_requested)
+        self._close = IconButton(self._theme, "x", tr("Close details"), small=True, on_click=self.close_requested.emit)
         line.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         return line

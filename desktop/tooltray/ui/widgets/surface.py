@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from PySide6.QtCore import QRect, QRectF, Qt, QVariantAnimation
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from tooltray.ui.theme import Theme
@@ -15,6 +15,27 @@ L = TypeVar("L", bound=QBoxLayout)
 
 Margins = tuple[int, int, int, int]
 """Left, top, right, bottom, in logical pixels."""
+
+
+def paint_box(painter: QPainter, box: QRectF, radius: float, fill: QColor, border: QColor | None = None) -> None:
+    """Paints a rounded rectangle; a border lies inside its edges."""
+    inset = 0.5 if border is not None else 0
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(border or Qt.PenStyle.NoPen)
+    painter.setBrush(fill)
+    painter.drawRoundedRect(box.adjusted(inset, inset, -inset, -inset), radius, radius)
+
+
+Side = Qt.AlignmentFlag
+
+
+def paint_text(
+    painter: QPainter, theme: Theme, box: QRectF, text: str, style: str, color: str, side: Side = Side.AlignLeft, *, tabular: bool = False
+) -> None:
+    """Paints a text in the middle of a box's height; `side`: where it is in the width, `tabular`: with digits of equal width."""
+    painter.setFont(theme.font(style, tabular=tabular))
+    painter.setPen(theme.color(color))
+    painter.drawText(box, Side.AlignVCenter | side, text)
 
 
 class Surface(QWidget):
@@ -31,12 +52,8 @@ class Surface(QWidget):
         theme = self._theme
         border = "border.strong" if self._hover and self.underMouse() else self._border
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(theme.color(border)) if border else Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color(self._fill))
-            inset = 0.5 if border else 0
-            radius = theme.radius(self._radius)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), radius, radius)
+            edge = theme.color(border) if border else None
+            paint_box(painter, QRectF(self.rect()), theme.radius(self._radius), theme.color(self._fill), edge)
 
 
 class Tint(QWidget):
@@ -58,10 +75,7 @@ class Tint(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.color("accent", self._fade.currentValue()))
-            painter.drawRoundedRect(self.rect(), self._radius, self._radius)
+            paint_box(painter, QRectF(self.rect()), self._radius, self._theme.color("accent", self._fade.currentValue()))
 
 
 def tint(theme: Theme, widget: QWidget, place: QRect | None = None, radius: int = 0) -> None:

@@ -55,6 +55,7 @@ class Table(RowHover, QTableView):
         self.given: Sequence[Any] = ()  # as they were before they were sorted
         self._pick = _first(columns, Kind.PICK)
         self._model = key if isinstance(key, RowModel) else RowModel(columns, key)
+        self.columns = self._model.columns
         self._switch = max(_first(columns, Kind.SWITCH), _first(columns, Kind.CHECK))
         self._button = _first(columns, Kind.BUTTON)
         self.setModel(self._model)
@@ -97,10 +98,6 @@ class Table(RowHover, QTableView):
         return self._model.rows
 
     @property
-    def columns(self) -> Sequence[Column]:
-        return self._model.columns
-
-    @property
     def picked(self) -> list[Any]:
         """The selected rows, from the top."""
         selection = self.selectionModel().selection()
@@ -117,7 +114,7 @@ class Table(RowHover, QTableView):
     def sort_by(self, column: int, falls: bool) -> None:
         """Sorts the rows by a column from now on; -1: the given order."""
         self._model.sorted_by = (column, falls) if column >= 0 else None
-        self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self._model.columns) - 1)
+        self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.columns) - 1)
         self.set_rows(self.given)
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:
@@ -125,7 +122,7 @@ class Table(RowHover, QTableView):
         if self._model.sorted_by is None:
             return list(rows)
         column, falls = self._model.sorted_by
-        order = self._model.columns[column].order
+        order = self.columns[column].order
         return sorted(rows, key=order, reverse=falls) if order is not None else list(rows)
 
     def set_rows(self, rows: Sequence[object]) -> None:
@@ -157,7 +154,7 @@ class Table(RowHover, QTableView):
         self.clearSpans()
         for place, row in enumerate(self._model.rows):
             if isinstance(row, Heading):
-                self.setSpan(place, 0, 1, len(self._model.columns))
+                self.setSpan(place, 0, 1, len(self.columns))
 
     def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
         """Returns the command for a click: on a box it adds a row to the selection, or removes it. Where rows have boxes, a click elsewhere
@@ -173,7 +170,7 @@ class Table(RowHover, QTableView):
         return super().selectionCommand(index, event)
 
     def _on_header_clicked(self, section: int) -> None:
-        column = self._model.columns[section]
+        column = self.columns[section]
         if column.order is None:
             return
         before = self._model.sorted_by
@@ -236,13 +233,13 @@ class Table(RowHover, QTableView):
 
     def _toggle(self, place: int) -> None:
         row = self._model.row(place)
-        value = self._model.columns[self._switch].value(row) if not isinstance(row, Heading) else None
+        value = self.columns[self._switch].value(row) if not isinstance(row, Heading) else None
         if value is not None:
             self.switched.emit(row, not value)
 
     def _press(self, place: int) -> None:
         row = self._model.row(place)
-        if not isinstance(row, Heading) and self._model.columns[self._button].value(row):
+        if not isinstance(row, Heading) and self.columns[self._button].value(row):
             self.pressed.emit(row)
 
 

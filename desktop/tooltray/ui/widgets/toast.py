@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import takewhile
+from typing import cast
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QFrame, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QShortcut
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QFrame, QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from tooltray.ui.i18n import tr
@@ -13,11 +15,11 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import ICONS, Banner
 from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.keyboard import put_after
+from tooltray.ui.widgets.keyboard import parents, put_after
 from tooltray.ui.widgets.label import Label, breakable
-from tooltray.ui.widgets.page_frame import PageRoom
+from tooltray.ui.widgets.page_frame import GrowingArea, PageRoom
 from tooltray.ui.widgets.sheet import paint_shadow
-from tooltray.ui.widgets.surface import clear, column, height_at, row
+from tooltray.ui.widgets.surface import column, fill, paint_box, row
 from tooltray.ui.zoom import px
 
 DONE = "success"
@@ -49,16 +51,14 @@ class Toast(QWidget):
         super().__init__(window)
         self._theme, self.text, self.tone, self._is_over = theme, text, tone, False
         self.setAccessibleName(text)
-        line = row(self, margins=(SHADOW + 14, SHADOW, SHADOW + 14, SHADOW), spacing=10)
-        line.addWidget(Icon(theme, ICONS.get(tone, "check"), 16, f"{tone}.text", "surface.raised"))
         self._words = Label(theme, breakable(text), wrap=True)
         self._words.setAccessibleName(text)
-        line.addWidget(self._words, 1)
+        line = row(self, margins=(SHADOW + 14, SHADOW, SHADOW + 14, SHADOW), spacing=10)
+        fill(line, Icon(theme, ICONS.get(tone, "check"), 16, f"{tone}.text", "surface.raised"), (self._words, 1))
         self._before = window.focusWidget()
         if action:
-            button = Button(theme, action, "link", small=True)
+            button = Button(theme, action, "link", small=True, on_click=self._on_action)
             button.setFixedWidth(button.sizeHint().width() + 2 * px(RING_ROOM))
-            button.clicked.connect(self._on_action)
             if key is not None:
                 QShortcut(key, self, button.click)
                 button.setToolTip(key.toString(QKeySequence.SequenceFormat.NativeText))
@@ -126,9 +126,7 @@ class Toast(QWidget):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             paint_shadow(painter, theme, box, "raised", theme.radius("l"))
-            painter.setPen(QPen(theme.color("border.strong")))
-            painter.setBrush(theme.color("surface.raised"))
-            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), theme.radius("l"), theme.radius("l"))
+            paint_box(painter, box, theme.radius("l"), theme.color("surface.raised"), theme.color("border.strong"))
 
 
 def _panes(window: QWidget) -> Iterator[int]:
@@ -141,14 +139,9 @@ def _panes(window: QWidget) -> Iterator[int]:
 def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
     """Yields the buttons that a toast would cover and that cannot be scrolled away."""
     for button in window.findChildren(QAbstractButton):
-        above = button.parentWidget()
-        while (
-            above is not None
-            and above is not window
-            and not (isinstance(above, QAbstractScrollArea | Toast) and not isinstance(above, PageRoom))
-        ):
-            above = above.parentWidget()
-        if above is window and button.isVisible():
+        above = takewhile(lambda each: each is not window, parents(button))
+        scrolls = any(isinstance(each, QAbstractScrollArea | Toast) and not isinstance(each, PageRoom) for each in above)
+        if not scrolls and button.isVisible():
             yield QRect(button.mapTo(window, QPoint(0, 0)), button.size())
 
 
@@ -167,22 +160,15 @@ GAP = 6  # px
 LOWEST, HIGHEST = 56, 168  # px; what the notes are about has to stay in sight
 
 
-class NoteStack(QScrollArea):
-    """A stack of toasts, without height while it is empty."""
+class NoteStack(GrowingArea):
+    """A stack of toasts."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
+        lines = column(spacing=GAP)
+        lines.setAlignment(Qt.AlignmentFlag.AlignTop)
+        super().__init__(lines)
         self._theme = theme
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setWidgetResizable(True)
-        content = QWidget()
-        self._lines = column(content, spacing=GAP)
-        self._lines.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.setWidget(content)
-        self.hide()
 
     def add_banner(self, tone: str, title: str, text: str = "") -> None:
         close = IconButton(self._theme, "x", tr("Close this notice"), small=True)
@@ -190,44 +176,24 @@ class NoteStack(QScrollArea):
         close.clicked.connect(partial(self.remove, banner))
         self.add(banner)
 
-    def add(self, note: QWidget) -> None:
+    def add(self, widget: QWidget) -> None:
         """Adds a note below the others; removes the oldest if there are too many."""
-        if self._lines.count() >= MOST and (oldest := self._lines.itemAt(0)) is not None:
-            self.remove(oldest.widget())
-        self._lines.addWidget(note)
-        self._fit()
-        self.ensureWidgetVisible(note)
-
-    def remove(self, note: QWidget | None) -> None:
-        if note is not None:
-            self._lines.removeWidget(note)
-            note.hide()
-            note.deleteLater()
-            self._fit()
-
-    def clear(self) -> None:
-        clear(self._lines)
-        self._fit()
+        if self._layout.count() >= MOST and (oldest := self._layout.itemAt(0)) is not None:
+            self.remove(cast(QWidget, oldest.widget()))
+        super().add(widget)
+        self.ensureWidgetVisible(widget)
 
     def sizeHint(self) -> QSize:
-        return QSize(0, min(px(HIGHEST), self._wanted()))
+        return QSize(0, min(px(HIGHEST), self.wanted_height))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, min(px(LOWEST), self._wanted()))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self._fit()
+        return QSize(0, min(px(LOWEST), self.wanted_height))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():
-            self._fit()
+            self.fit()
         return super().eventFilter(watched, event)
 
-    def _wanted(self) -> int:
-        return height_at(self._lines, max(1, self.viewport().width()))
-
-    def _fit(self) -> None:
-        self.setVisible(self._lines.count() > 0)
+    def fit(self) -> None:
+        super().fit()
         self.updateGeometry()
