@@ -270,7 +270,7 @@ async def test_one_tool_is_made_to_ask_by_the_keyboard_and_that_is_undone(theme:
         tools.setFocus()
         tools.setCurrentIndex(tools.model().index(0, 0))
         QTest.keyClick(tools, Qt.Key.Key_Space)
-        pick(tools.findChildren(QMenu)[-1], "Asks first")
+        control(desk.window.sheet.panel, "Asks first").click()
         await desk.asked("set_tool_approval", "files", "read_it", "ask")
         await until(lambda: cells(tools)[0].endswith("\nAsks first"))
         assert await undone(desk) == "read_it asks first"

@@ -4,8 +4,8 @@ choice is the engine's."""
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QActionGroup, QResizeEvent, QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermiss
 from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
-from tooltray.ui.approval.permission_words import OWN, ToolRow, applies_now, choices, covered, mode_of, modes_for, rules_for, tool_rows, why
+from tooltray.ui.approval.permission_words import OWN, ToolRow, applies_now, covered, mode_of, modes_for, rules_for, tool_rows, why
 from tooltray.ui.approval.tool_approval import ToolApproval, ToolSheet
 from tooltray.ui.confinement_words import choice_text, choice_title, differs, is_open
 from tooltray.ui.i18n import tr
@@ -25,7 +25,7 @@ from tooltray.ui.server_pane.sandbox_section import SandboxSection
 from tooltray.ui.server_pane.server_view import AccessSection, PaneState, ServerView
 from tooltray.ui.settings.secret_words import is_missing, state
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, new_menu
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.cell_delegate import CHIP_LINES_HEIGHT
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.label import ElidedLabel, Label
@@ -169,7 +169,7 @@ class ChoiceLine(QWidget):
 FEW = 8  # tools in sight; all are shown by a press
 ROOM_FOR_REASONS = 640  # px; below that reasons are in tooltips only
 CHOICE_WIDTH = 184
-WHY, CHANGE = 1, 2  # columns
+WHY = 1  # column
 
 
 class ApprovalSection(AccessSection):
@@ -192,7 +192,7 @@ class ApprovalSection(AccessSection):
         self._box = Surface(theme)
         self._table = Table(theme, self._columns(), tr("Tools"), lambda each: each.key, in_card=True, row_height=px(CHIP_LINES_HEIGHT))
         self._table.row_chosen.connect(self._tools.open_row)
-        self._table.pressed.connect(self._open_choices)
+        self._table.pressed.connect(self._tools.open_row)
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)
         self._all = Button(theme, "", "link", small=True, on_click=self._on_all)
         fill(self.body, self._box, self._all)
@@ -251,23 +251,6 @@ class ApprovalSection(AccessSection):
             toast = tr("What runs without asking of {server} is changed", server=self._name)
             self.run(change(rules_for(server, mode)), then=self._read, toast=toast, undo=partial(change, list(server.rules)))
             self._mode.choose(mode_of(server))  # until it is so
-
-    def _open_choices(self, of: ToolRow) -> None:
-        menu = new_menu(self._table, self._theme, tr("What {tool} does", tool=of.tool.tool))
-        group = QActionGroup(menu)
-        for value, title in choices():
-            action = menu.addAction(title)
-            action.setData(value)
-            action.setCheckable(True)
-            action.setChecked(value == of.tool.choice)
-            group.addAction(action)
-        menu.triggered.connect(partial(self._on_chosen, of))
-        place = self._table.visualRect(self._table.model().index(self._table.rows.index(of), CHANGE))
-        menu.popup(self._table.viewport().mapToGlobal(QPoint(place.left(), place.bottom())))
-
-    def _on_chosen(self, of: ToolRow, action: QAction) -> None:
-        if (chosen := str(action.data())) != of.tool.choice:
-            self._tools.choose(of, chosen)
 
     async def _open_allow(self) -> None:
         modes = await self.hub.views.get_client_modes()
