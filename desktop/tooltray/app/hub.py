@@ -149,7 +149,6 @@ from tooltray.sources.bundles.archive import BundleSources
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
 from tooltray.sources.entries.proposals import KeptProposals, Proposals, ProposalSnapshots, proposal_store
 from tooltray.sources.entries.server_entries import ServerEntries, ServerRemovals, ServerStarts
-from tooltray.sources.entries.server_renames import ServerRenames
 from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
 from tooltray.sources.project_files.folders_in_use import FoldersInUse
 from tooltray.sources.project_files.followed_files import FileWatch, ReadFile
@@ -193,6 +192,7 @@ if TYPE_CHECKING:  # the classes of parts that are made on demand
     import tooltray.sources.doctor.remedies
     import tooltray.sources.doctor.server_tests
     import tooltray.sources.entries.api
+    import tooltray.sources.entries.server_renames
     import tooltray.sources.entries.settings_api
     import tooltray.sources.projects.api
 
@@ -251,7 +251,8 @@ class Hub(StoredParts):
         at_start = {name: each for name, each in self.parts().items() if not each.is_on_demand}
         await finish_in_thread(self.make, [name for name, each in at_start.items() if each.reads])
         self.make(at_start)
-        await self.server_renames.resume()
+        if self.home.renaming.exists():
+            await self.server_renames.resume()
         self.servers.load()
 
     async def load(self) -> None:
@@ -549,7 +550,9 @@ class Hub(StoredParts):
     )
     server_tests: "tooltray.sources.doctor.server_tests.ServerTests" = part()
     server_removals: ServerRemovals = part(on_removed=lambda hub: partial(_forget, hub))
-    server_renames: ServerRenames = part(note="home.renaming", moves=lambda hub: partial(_moves, hub))
+    server_renames: "tooltray.sources.entries.server_renames.ServerRenames" = part(
+        note="home.renaming", moves=lambda hub: partial(_moves, hub)
+    )
     server_entries: ServerEntries = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()

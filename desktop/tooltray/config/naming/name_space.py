@@ -57,13 +57,14 @@ class NameSpace:
         return self._taken_over(lambda tool, name: None if is_gone(tool) else tool)
 
     def renamed(self, before: str, after: str) -> "NameSpace":
-        """Returns another name space, with the tools of a server as those of its new name; names that begin with the old one are free."""
+        """Returns another name space, in which a server's tools belong to its new name; names that the old one was put before are free."""
 
         def moved(tool: Tool, name: str) -> Tool | None:
             server, mark, rest = tool[0].partition("/")  # see tool_settings.key
             if server != before:
                 return tool
-            return None if has_prefix(name, before) else (f"{after}{mark}{rest}", tool[1])
+            is_of_server = has_prefix(name, before) and name not in (self.plain(tool), self._cleaned(tool))
+            return None if is_of_server else (f"{after}{mark}{rest}", tool[1])
 
         return self._taken_over(moved)
 

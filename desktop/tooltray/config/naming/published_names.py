@@ -113,8 +113,8 @@ class PublishedNames:
                 self._save()
 
     def rename(self, before: str, after: str) -> None:
-        """Gives the names of a server's tools and prompts to its new name, in memory; `save` writes them. Names that begin with the old one
-        are given anew.
+        """Gives the names of a server's tools and prompts to its new name, in memory; `save` writes them. Names that the old one was put
+        before are free, so those tools get others.
         """
         with self._lock:
             for kind, space in self._spaces.items():

@@ -172,7 +172,7 @@ class ServersApi:
     async def rename_mcp_server(self, name: str, new_name: str) -> None:
         """Gives a server of the settings another name. A running server is restarted. Its place, its rules and secrets, its sign-in, its
         tools in profiles, what was approved of them and whether it starts with Tooltray stay as they are. So do the names of its tools,
-        except those that begin with the server's old name.
+        except those that the server's old name was put before.
 
         The history of its calls, its statistics and its log stay under the old name; so do clients' own files that name the server. Large
         results and tasks from before cannot be read through the new name.

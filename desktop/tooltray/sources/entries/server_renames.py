@@ -77,11 +77,9 @@ class ServerRenames:
             await asyncio.wait(finishing)  # does not end them if the caller is cancelled
 
     async def resume(self) -> None:
-        """Finishes the rename of a hub that was killed meanwhile; before the servers are loaded."""
+        """Finishes the rename of a hub that was killed meanwhile, if there is a note; before the servers are loaded."""
         try:
             note = msgspec.json.decode(await finish_in_thread(read_regular, self._note), type=_Note)
-        except FileNotFoundError:
-            return
         except (OSError, ValueError) as error:
             logger.warning("%s cannot be read: %s", self._note, error)
             return

@@ -1,8 +1,9 @@
-"""The sheets of a server: the name of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI clients, and its
-options, which apply at once."""
+"""The sheets of a server: its name, the name of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI
+clients, and its options, which apply at once."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
@@ -31,31 +32,53 @@ NARROW, WIDTH, WIDE = 480, 520, 560  # px
 LONGEST_NAME = 64  # what settings allow
 
 
-class DuplicateSheet(SheetView):
-    """A sheet that duplicates a server: for another account of the same service, or for the same program with other arguments.
+class Naming(NamedTuple):
+    """The words of a NameSheet."""
+
+    title: str
+    label: str
+    about: str
+    button: str
+
+
+def duplicating(server: str) -> Naming:
+    """Returns the words for a copy: for another account of the same service, or for the same program with other arguments."""
+    text = tr("It has the same settings, rules and secrets, and starts when it is used. Its settings open next, for an account of its own.")
+    return Naming(tr("Duplicate {name}", name=server), tr("Name of the copy"), text, tr("Duplicate"))
+
+
+def renaming(server: str) -> Naming:
+    """Returns the words for another name of a server."""
+    text = tr(
+        "All that it has stays: settings, permissions, its place in profiles. If it runs, it restarts. Its history keeps the old name."
+    )
+    return Naming(tr("Rename {name}", name=server), tr("New name"), text, tr("Rename"))
+
+
+class NameSheet(SheetView):
+    """A sheet for the name of a server's copy, or another name of the server itself.
 
     Args:
-        show_copy: opens the settings of the copy, by its name.
+        name: in the field at first.
+        work: does it with the name that the user has chosen.
     """
 
-    def __init__(self, context: PageContext, server: ServerSnapshot, show_copy: Callable[[str], object]) -> None:
-        super().__init__(context, tr("Duplicate {name}", name=server.name), NARROW)
-        theme, self._server, self._show_copy = context.theme, server.name, show_copy
+    def __init__(self, context: PageContext, words: Naming, name: str, work: Callable[[str], Coroutine[object, object, None]]) -> None:
+        super().__init__(context, words.title, NARROW)
+        theme, self._name, self._work = context.theme, name, work
         self._taken = frozenset(each.name for each in context.servers.servers)
-        self._field = text_line(theme, tr("Name of the copy"))
-        self._field.setText(free_name(server.name, self._taken))
+        self._field = text_line(theme, words.label)
+        self._field.setText(name)
         self._field.setMaxLength(LONGEST_NAME)
         self._field.textChanged.connect(self._draw)
-        self._field.returnPressed.connect(self._on_duplicate)
+        self._field.returnPressed.connect(self._on_go)
         self._note = Label(theme, "", "caption", "error", wrap=True)
-        text = tr(
-            "It has the same settings, rules and secrets, and starts when it is used. Its settings open next, for an account of its own."
+        fill(
+            self.body, Label(theme, words.label, "label"), self._field, self._note, Label(theme, words.about, "caption", "muted", wrap=True)
         )
-        about = Label(theme, text, "caption", "muted", wrap=True)
-        fill(self.body, Label(theme, tr("Name of the copy"), "label"), self._field, self._note, about)
         self.add_button(tr("Cancel"), self.leave)
-        self._go = self.add_button(tr("Duplicate"), self._on_duplicate, "primary")
-        QShortcut(QKeySequence("Ctrl+Return"), self, self._on_duplicate).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._go = self.add_button(words.button, self._on_go, "primary")
+        QShortcut(QKeySequence("Ctrl+Return"), self, self._on_go).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.set_first_focus(self._field)
         self._draw()
 
@@ -64,23 +87,23 @@ class DuplicateSheet(SheetView):
         self._field.selectAll()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why it was not duplicated; the field keeps its content."""
+        """Shows why it was not done; the field keeps its content."""
         super().show_problem(problem)
         self._draw()
 
     def _draw(self) -> None:
         name = self._field.text().strip()
-        self._note.setText(tr("There is a server of this name.") if name in self._taken else "")
+        self._note.setText(tr("There is a server of this name.") if name in self._taken and name != self._name else "")
         self._note.setVisible(bool(self._note.text()))
         self._go.setEnabled(bool(name) and name not in self._taken)
 
-    def _on_duplicate(self) -> None:
+    def _on_go(self) -> None:
         if self._go.isEnabled():
             self._go.setEnabled(False)  # once
-            self.run(self._duplicate(self._field.text().strip()))
+            self.run(self._named(self._field.text().strip()))
 
-    async def _duplicate(self, name: str) -> None:
-        self._show_copy(await self.hub.servers.duplicate_mcp_server(self._server, name))
+    async def _named(self, name: str) -> None:
+        await self._work(name)
         self.close_requested.emit()
 
 
