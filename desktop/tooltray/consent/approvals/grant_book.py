@@ -17,7 +17,18 @@ from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import diffs, suspicion
-from tooltray.consent.approvals.grants import LOCK, NEVER, Grant, GrantEnd, GrantKind, LiveGrants, PassingGrant, ScreenLocked, words_of
+from tooltray.consent.approvals.grants import (
+    LOCK,
+    NEVER,
+    Grant,
+    GrantEnd,
+    GrantKind,
+    LiveGrants,
+    PassingGrant,
+    ScreenLocked,
+    renamed,
+    words_of,
+)
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
 from tooltray.foundation.phrases import Phrase
@@ -178,9 +189,7 @@ class GrantBook:
             state.allowed = {
                 each._replace(server=after) if isinstance(each, SessionGrant) and each.server == before else each for each in state.allowed
             }
-        for id, revoked in self._revoked.items():
-            if revoked.grant.server == before:
-                self._revoked[id] = revoked._replace(grant=msgspec.structs.replace(revoked.grant, server=after))
+        self._revoked = {id: each._replace(grant=renamed(each.grant, before, after)) for id, each in self._revoked.items()}
         return self._save_renamed(before, after)
 
     async def _save_renamed(self, before: str, after: str) -> None:

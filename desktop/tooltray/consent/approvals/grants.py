@@ -162,6 +162,11 @@ class PassingGrant(Grant, frozen=True, kw_only=True):
 G = TypeVar("G", bound=Grant)
 
 
+def renamed(grant: G, before: str, after: str) -> G:
+    """Returns a grant for the new name of its server; unchanged if it is for another server."""
+    return msgspec.structs.replace(grant, server=after) if grant.server == before else grant
+
+
 def rule_of(grant: Grant) -> CallRule | None:
     """Returns the rule on arguments of a grant; None without a readable rule, and then the grant allows nothing."""
     return _read_rule(json.dumps(grant.rule)) if grant.kind == "rule" else None
@@ -272,12 +277,8 @@ class LiveGrants:
 
     def rename(self, before: str, after: str) -> None:
         """Gives the grants of a server to its new name, in memory; `write` saves them."""
-
-        def moved(grant: G) -> G:
-            return msgspec.structs.replace(grant, server=after) if grant.server == before else grant
-
-        self._store.content.grants = [moved(each) for each in self._store.content.grants]
-        self._passing = tuple(moved(each) for each in self._passing)
+        self._store.content.grants = [renamed(each, before, after) for each in self._store.content.grants]
+        self._passing = tuple(renamed(each, before, after) for each in self._passing)
 
     def forget(self, ids: Iterable[str]) -> None:
         """Drops grants at once, before the disk is written."""

@@ -185,9 +185,9 @@ class ConfinedStarts:
 
     async def _move(self, server: str) -> None:
         async with self._moving:
-            if before := self._renamed.get(server):
-                await finish_in_thread(rename, self._home.confined, before, server)
-                del self._renamed[server]
+            if server in self._renamed:
+                await finish_in_thread(rename, self._home.confined, self._renamed[server], server)
+                self._renamed.pop(server)
 
     async def forget(self, server: str) -> None:
         """Deletes the files of a server that was removed for good."""
