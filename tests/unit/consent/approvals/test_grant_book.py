@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -490,3 +491,23 @@ async def test_a_grant_until_the_screen_locks_goes_along_with_a_renamed_server(h
     grant = await here.parts.presenter.add_grant("s", "tool", "write_it", until="lock")
     await here.parts.presenter.rename_mcp_server("s", "new")
     assert [(each.id, each.server, each.until) for each in await here.parts.presenter.get_grants()] == [(grant.id, "new", "lock")]
+
+
+async def test_what_is_being_allowed_while_its_server_is_renamed_is_allowed_of_the_renamed_one(here: Desk) -> None:
+    store, is_writing, may_write = here.parts.grant_store, asyncio.Event(), threading.Event()
+    write, loop = store.write, asyncio.get_running_loop()
+
+    def slowly(content: KeptGrants) -> None:
+        loop.call_soon_threadsafe(is_writing.set)
+        assert may_write.wait(PATIENCE_S)
+        write(content)
+
+    store.write = slowly  # type: ignore[method-assign]
+    await here.allow(answer="session")
+    granting = asyncio.ensure_future(here.parts.presenter.add_grant("s", "tool", "read_it"))
+    await is_writing.wait()
+    renaming = asyncio.ensure_future(here.parts.presenter.rename_mcp_server("s", "new"))
+    await here.parts.heard.until(lambda: here.parts.servers.find("new") is not None)
+    may_write.set()
+    await asyncio.gather(granting, renaming)
+    assert {(each.server, each.tool) for each in await here.parts.presenter.get_grants()} == {("new", "read_it"), ("new", "write_it")}

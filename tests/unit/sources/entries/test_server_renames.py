@@ -16,6 +16,7 @@ from tooltray.foundation.events import ConfigChanged, GrantsChanged, ServerRemov
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.confinement.profiles import state_folder
+from tooltray.sources.bundles.bundle_store import BundleRecord, ServerChoices
 
 SERVERS = {"s": {"command": "p", "autoApprove": ["ask:t"], "confinement": "own"}, "other": entry("p", disable=True)}
 PROFILES = {"p": {"servers": ["s"], "tools": {"s": ["t"]}}}
@@ -44,6 +45,7 @@ async def has_all(parts: HubParts, name: str) -> bool:
     grants = json.loads(parts.home.grants.read_bytes())["grants"]
     assert [grant.server for grant in await parts.presenter.get_grants()] == [grant["server"] for grant in grants] == [name]
     assert (await parts.listed(), parts.names.target("t")) == (["t", "write_it"], (name, "t"))
+    assert set(json.loads(parts.home.names.read_bytes())["names"]) == {name}
     assert folder_of(parts.home, name) == ["notes"]
     assert len([path for path in parts.home.confined.iterdir() if path.name != "shared"]) == 1
     assert {json.loads(path.read_bytes().partition(b"\n")[0])["server"] for path in parts.home.catalogue.glob("*.jsonl")} <= {name, "other"}
@@ -65,6 +67,13 @@ async def test_a_running_server_is_called_under_its_new_name_and_what_was_allowe
         await parts.presenter.rename_mcp_server("notes", "s")
         assert await has_all(parts, "s")
         assert parts.settings_on_disk["profiles"] == PROFILES
+
+
+async def test_the_choices_for_a_bundle_are_those_of_its_renamed_server(tmp_path: Path) -> None:
+    async with hub(tmp_path) as parts:
+        parts.bundle_store.save(BundleRecord("notes/1", "abc", "notes", "Notes", "1", "me", "/a", 1.0, {"s": ServerChoices()}))
+        await parts.presenter.rename_mcp_server("s", "notes")
+        assert (parts.bundle_store.of_server("s"), parts.bundle_store.of_server("notes")) == (None, parts.bundle_store.records[0])
 
 
 async def test_a_server_that_does_not_run_keeps_its_known_tools(tmp_path: Path) -> None:
