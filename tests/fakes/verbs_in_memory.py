@@ -83,6 +83,13 @@ class VerbsInMemory(HubInMemory):
     def duplicate_mcp_server(self, name: str, new_name: str) -> str:
         return self.add_mcp_server(new_name, self.entries[name], is_default=False)
 
+    def rename_mcp_server(self, name: str, new_name: str) -> None:
+        """The old name goes before the new one is there."""
+        renamed = replace(self.find(name), name=new_name)
+        self.entries[new_name] = self.entries[name]
+        self.remove_mcp_server(name, keep_secrets=True)
+        self.tell(renamed)
+
     async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
         """Ends as `server_tests` has it, by the server's name; without that it goes on until it is cancelled."""
         ended = self.running_tests[test] = asyncio.Event()

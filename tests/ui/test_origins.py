@@ -87,9 +87,9 @@ async def test_its_menu_opens_the_file_in_the_place_of_copying_an_entry(theme: T
     async with Desk(FakePresenter([OF_PROJECT, SERVED, OWN]), theme) as desk:
         await desk.window.build_pages()
         await until(lambda: desk.page.server_list.cards)
-        assert {"Copy settings entry", "Remove"} <= set(menu_of(desk, OWN))
+        assert {"Copy settings entry", "Rename…", "Remove"} <= set(menu_of(desk, OWN))
         assert {"Open its file", "Remove from its file"} <= set(menu_of(desk, OF_PROJECT))
-        assert "Copy settings entry" not in menu_of(desk, OF_PROJECT)
+        assert not {"Copy settings entry", "Rename…"} & set(menu_of(desk, OF_PROJECT))
         assert not any("Remove" in text for text in menu_of(desk, SERVED))  # its file is not ours to write
         menu = ServerMenu(theme, OF_PROJECT, desk.wishes, desk.window)
         next(action for action in menu.actions() if action.text() == "Open its file").trigger()

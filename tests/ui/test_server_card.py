@@ -384,7 +384,7 @@ def test_the_menu_offers_what_can_be_done_with_a_server(make_card: MakeCard, wis
     assert heard.wishes == [("restart", "a"), ("log", "a"), ("stop", "a"), ("removal", "a")]
     assert menu_texts(card) == ["Restart", "Edit…", "Log", "Try a tool…", "Stop", "Remove"]
     whole = ServerMenu(card._theme, card.server, wishes, card)
-    assert {"Open", "Duplicate…", "Options…", "Copy settings entry"} < {action.text() for action in whole.actions()}
+    assert {"Open", "Rename…", "Duplicate…", "Options…", "Copy settings entry"} < {action.text() for action in whole.actions()}
 
 
 async def test_a_server_that_the_settings_switched_off_is_switched_on_and_started(theme: Theme) -> None:

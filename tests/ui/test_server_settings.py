@@ -709,6 +709,43 @@ async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:
         assert [call[0] for call in desk.engine.calls].count("duplicate_mcp_server") == 1
 
 
+async def test_a_renamed_server_stays_open_where_it_was_and_undo_gives_it_its_name_back(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.open_server("a", "log")
+        desk.wishes.rename_requested.emit("a")
+        panel = desk.window.sheet.panel  # type: ignore[union-attr]
+        field, button = panel.findChild(QLineEdit), control(panel, "Rename")
+        assert (field.text(), button.isEnabled(), "There is a server" in words(panel)) == ("a", False, False)
+        field.setText("b")
+        assert (button.isEnabled(), "There is a server of this name." in words(panel)) == (False, True)
+        field.setText("notes")
+        button.click()
+        await desk.asked("rename_mcp_server", "a", "notes")
+        await until(lambda: desk.page.details and (desk.page.details.server.name, desk.page.details.tab) == ("notes", "log"))
+        assert desk.window.sheet is None
+        toast = desk.window.findChild(Toast)
+        assert "a is notes now" in words(toast)
+        control(toast, "Undo").click()
+        await desk.asked("rename_mcp_server", "notes", "a")
+        await until(lambda: desk.page.details and (desk.page.details.server.name, desk.page.details.tab) == ("a", "log"))
+
+
+async def test_a_server_whose_details_are_closed_is_renamed_without_opening_them(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        for opened in (None, "b"):
+            if opened:
+                desk.open_server(opened)
+            name, new_name = ("a", "c") if opened is None else ("c", "a")
+            desk.wishes.rename_requested.emit(name)
+            panel = desk.window.sheet.panel  # type: ignore[union-attr]
+            panel.findChild(QLineEdit).setText(new_name)
+            panel.findChild(QLineEdit).returnPressed.emit()
+            await until(lambda: desk.window.sheet is None)
+            assert (desk.page.details.server.name if desk.page.details else None) == opened
+
+
 async def test_an_entry_too_long_for_a_person_is_left_to_its_file_and_the_hub_has_no_settings(theme: Theme) -> None:
     fake = FakePresenter([server("a")])
     fake.entries["a"] = {"command": "x" * 300_000}

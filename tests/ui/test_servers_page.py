@@ -528,11 +528,18 @@ async def test_an_open_sheet_stays_whatever_is_requested_of_a_server(theme: Them
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: shown(desk))
         desk.wishes.duplicate_requested.emit("gone")
+        desk.wishes.rename_requested.emit("gone")
         assert desk.window.sheet is None
         desk.page.add()
         sheet = desk.window.sheet
         wishes = desk.wishes
-        for wish in (wishes.options_requested, wishes.diagnosis_requested, wishes.link_requested, wishes.duplicate_requested):
+        for wish in (
+            wishes.options_requested,
+            wishes.diagnosis_requested,
+            wishes.link_requested,
+            wishes.duplicate_requested,
+            wishes.rename_requested,
+        ):
             wish.emit("a")
         wishes.secret_requested.emit("a", "a/TOKEN")
         wishes.tool_requested.emit(tool("t", "a"))

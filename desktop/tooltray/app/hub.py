@@ -76,7 +76,6 @@ from tooltray.foundation.composition import Later, made, part, read
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.files.watcher import FileWatcher
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.installs.installations import bridge_entry
 from tooltray.foundation.moments import SteadyWallClock
 from tooltray.foundation.programs import is_frozen, resource
 from tooltray.foundation.tasks import finish_in_thread
@@ -193,6 +192,7 @@ if TYPE_CHECKING:  # the classes of parts that are made on demand
     import tooltray.sources.doctor.remedies
     import tooltray.sources.doctor.server_tests
     import tooltray.sources.entries.api
+    import tooltray.sources.entries.server_renames
     import tooltray.sources.entries.settings_api
     import tooltray.sources.projects.api
 
@@ -251,6 +251,8 @@ class Hub(StoredParts):
         at_start = {name: each for name, each in self.parts().items() if not each.is_on_demand}
         await finish_in_thread(self.make, [name for name, each in at_start.items() if each.reads])
         self.make(at_start)
+        if self.home.renaming.exists():
+            await self.server_renames.resume()
         self.servers.load()
 
     async def load(self) -> None:
@@ -548,6 +550,9 @@ class Hub(StoredParts):
     )
     server_tests: "tooltray.sources.doctor.server_tests.ServerTests" = part()
     server_removals: ServerRemovals = part(on_removed=lambda hub: partial(_forget, hub))
+    server_renames: "tooltray.sources.entries.server_renames.ServerRenames" = part(
+        note="home.renaming", moves=lambda hub: partial(_moves, hub)
+    )
     server_entries: ServerEntries = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
@@ -568,10 +573,7 @@ class Hub(StoredParts):
     # the API, and the ways in
 
     hub_api: "tooltray.api.presenter.hub_api.HubApi" = part(snapshots="hub_snapshots")
-    servers_api: "tooltray.sources.entries.api.ServersApi" = part(
-        packages=lambda hub: hub.packages,
-        bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
-    )
+    servers_api: "tooltray.sources.entries.api.ServersApi" = part()
     confinement_api: "tooltray.servers.confinement.api.ConfinementApi" = part(
         guarded="make_guarded", refusals="refusals", watches="watches", moving_line="moving_line"
     )
@@ -672,6 +674,27 @@ async def _forget(hub: Hub, server: str) -> None:
     await hub.bundle_folders.forget(server)
     await hub.confined.forget(server)
     await hub.watches.forget(server)
+
+
+def _moves(hub: Hub, before: str, after: str) -> list[Awaitable[None]]:
+    """Gives everything that is kept under a server's name to its new name: at once in memory, and on the disk by what it returns.
+
+    Every move may be repeated, and does nothing where nothing is left under the old name.
+    """
+    for lists in (hub.tool_lists, hub.skill_lists, hub.other_lists):
+        lists.rename(before, after)
+    hub.names.rename(before, after)
+    return [
+        hub.confined.rename(before, after, hub.servers.rename(before, after)),
+        hub.sign_ins.rename(before, after),
+        hub.grants.rename(before, after),
+        hub.skill_book.rename(before, after),
+        hub.inmemory_trust.rename(before, after),
+        hub.proposals.rename(before, after),
+        hub.bundle_folders.rename(before, after),
+        finish_in_thread(hub.names.save),
+        finish_in_thread(hub.catalogues.rename, before, after),
+    ]
 
 
 def _api(hub: Hub) -> Api:

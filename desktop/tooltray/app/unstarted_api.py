@@ -24,7 +24,6 @@ from tooltray.consent.tokens.api import AccessApi
 from tooltray.foundation.confirm_widening import confirm_widening, note_narrowing
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.programs import is_frozen
 from tooltray.foundation.snapshots.activity import ALL_LINES, LogFilter, LogPage
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.clients import HttpStatus, NewApiToken, Scope
@@ -161,7 +160,7 @@ class _AiClientsApi(_Unstarted, AiClientsApi):
 class _ServersApi(_Unstarted, ServersApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._parts, self._config = parts, parts.config
-        self._packages = parts.home.python if is_frozen() else None
+        self._home = parts.home
 
     async def get_client_links(self, server: str = "") -> dict[str, str]:
         if not server:

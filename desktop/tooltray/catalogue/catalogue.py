@@ -116,6 +116,16 @@ class CatalogueStore:
         for path in (self._path(server, TOOLS), *self._folder.glob(f"{_stem(server)}.*.jsonl")):
             self._remove(path)
 
+    def rename(self, before: str, after: str) -> None:
+        """Saves everything that is saved for a server under its new name instead."""
+        for path in (self._path(before, TOOLS), *self._folder.glob(f"{_stem(before)}.*.jsonl")):
+            with suppress(OSError, ValueError, RecursionError):
+                first_line, _, body = read_regular(path).partition(b"\n")
+                head = msgspec.structs.replace(msgspec.json.decode(first_line, type=_Head), server=after)
+                with self._lock:
+                    write_atomically(self._path(after, head.kind), msgspec.json.encode(head) + b"\n" + body)
+            self._remove(path)
+
     def _remove(self, path: Path) -> None:
         with self._lock, suppress(OSError):
             path.unlink()

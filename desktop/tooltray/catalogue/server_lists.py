@@ -192,8 +192,7 @@ class ServerLists(Generic[Item]):
     # known lists
     def known(self, server: str, kind: OfferKind) -> tuple[Item, ...]:
         """Returns the last list of a server, whether it is offered or not; empty if the server was never listed."""
-        known = self._known.get(server)
-        return (known.lists[kind].items if known else None) or ()
+        return (known.lists[kind].items if (known := self._known.get(server)) else None) or ()
 
     def offered(self, server: ManagedServer, kind: OfferKind) -> tuple[Item, ...]:
         """Returns the known list if AI clients may see it: empty for a server that is stopped, disabled, or in error for long."""
@@ -214,13 +213,11 @@ class ServerLists(Generic[Item]):
 
     def problem(self, server: str) -> Problem | None:
         """Returns why not everything that a server lists is offered."""
-        known = self._known.get(server)
-        return next(iter(known.problems.values()), None) if known else None
+        return next(iter(known.problems.values()), None) if (known := self._known.get(server)) else None
 
     def flaws(self, server: str) -> tuple[str, ...]:
         """Returns which of a server's definitions are mended for AI clients or left out, and why, one sentence each."""
-        known = self._known.get(server)
-        return tuple(remark for each in known.lists.values() for remark in each.remarks) if known else ()
+        return tuple(remark for each in known.lists.values() for remark in each.remarks) if (known := self._known.get(server)) else ()
 
     def flaw_counts(self, server: str) -> Counter[str]:
         """Returns how many definitions of a server are mended or left out, by the code of their flaw."""
@@ -380,6 +377,12 @@ class ServerLists(Generic[Item]):
     def _on_error_is_old(self, known: _Known[Item]) -> None:
         known.is_expired = True
         self._on_changed(known.of)
+
+    def rename(self, before: str, after: str) -> None:
+        """Hands the known lists of a server over to its new name; its next instance lists again, as after any change of its entry."""
+        if known := self._known.pop(before, None):
+            self._known[after] = known
+            self._on_forgotten(before)
 
     def _on_servers_configured(self, event: ServersConfigured) -> None:
         for name in [name for name in self._known if self._servers.find(name) is None]:

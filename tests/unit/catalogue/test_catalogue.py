@@ -206,3 +206,22 @@ def test_threads_that_save_at_once_leave_one_whole_list(store: CatalogueStore) -
     for thread in threads:
         thread.join(30)
     assert tools_of(store.load("fs", "hash")) in [[tool] * 50 for tool in TOOLS]
+
+
+def test_the_lists_of_a_renamed_server_are_found_under_its_new_name(store: CatalogueStore, tmp_path: Path) -> None:
+    store.save("fs", "hash", TOOLS[:1])
+    store.save("fs", "hash", TOOLS[1:], kind="prompts")
+    store.save("fs2", "hash", TOOLS)
+    for _ in range(2):
+        store.rename("fs", "new")
+        assert tools_of(store.load("new", "hash")) == TOOLS[:1]
+        assert tools_of(store.load("new", "hash", kind="prompts")) == TOOLS[1:]
+    assert store.load("fs", "hash") is None
+    assert len(list((tmp_path / "catalogue").iterdir())) == 3
+
+
+def test_a_damaged_list_of_a_renamed_server_goes(store: CatalogueStore, tmp_path: Path) -> None:
+    store.save("fs", "hash", TOOLS)
+    only_file(tmp_path).write_bytes(b"{")
+    store.rename("fs", "new")
+    assert list((tmp_path / "catalogue").iterdir()) == []

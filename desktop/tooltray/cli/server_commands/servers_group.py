@@ -46,6 +46,8 @@ def declare(parser: Usage) -> None:
     watching.flag("--yes", tr("apply the proposal without asking"))
     text = tr("add a copy of a server, for another account")
     VerbCommands(servers).add("duplicate", text, "duplicate_mcp_server", done(_copied, server=lambda _, name: name))
+    text = tr("give a server another name, with all that it has")
+    VerbCommands(servers).add("rename", text, "rename_mcp_server", done(_renamed, server=lambda args, _: args.new_name))
     _declare_showing(servers)
     _declare_confining(servers)
     links = command(servers, "links", tr("print the links that add a server to AI clients"), "server_commands.servers_command:links")
@@ -81,6 +83,10 @@ def _copied(args: argparse.Namespace, name: str) -> str:
         name=clean_line(name),
         other=args.name,
     )
+
+
+def _renamed(args: argparse.Namespace, _: None) -> str:
+    return tr("{name} is {other} now", name=args.name, other=args.new_name)
 
 
 def _declare_showing(servers: Commands) -> None:

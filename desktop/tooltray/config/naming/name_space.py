@@ -54,13 +54,27 @@ class NameSpace:
 
     def without(self, is_gone: Callable[[Tool], bool]) -> "NameSpace":
         """Returns another name space in which the names of some tools are free again, as if these tools had never existed."""
+        return self._taken_over(lambda tool, name: None if is_gone(tool) else tool)
+
+    def renamed(self, before: str, after: str) -> "NameSpace":
+        """Returns another name space, in which a server's tools belong to its new name; names that the old one was put before are free."""
+
+        def moved(tool: Tool, name: str) -> Tool | None:
+            server, mark, rest = tool[0].partition("/")  # see tool_settings.key
+            if server != before:
+                return tool
+            is_of_server = has_prefix(name, before) and name not in (self.plain(tool), self._cleaned(tool))
+            return None if is_of_server else (f"{after}{mark}{rest}", tool[1])
+
+        return self._taken_over(moved)
+
+    def _taken_over(self, moved: Callable[[Tool, str], Tool | None]) -> "NameSpace":
+        """Returns another name space with the same names. `moved`: which tool has a name there; None: no tool has it."""
         other = NameSpace(self._stand_in)
-        for tool, name in self.names.items():
-            if not is_gone(tool):
-                other.take_over(*tool, name)
-        for tool, name in self.whole.items():
-            if not is_gone(tool):
-                other.take_over_whole(*tool, name)
+        for taken, names in ((other.take_over, self.names), (other.take_over_whole, self.whole)):
+            for tool, name in names.items():
+                if (new := moved(tool, name)) is not None:
+                    taken(*new, name)
         return other
 
     def take_over(self, server: str, original: str, name: object) -> bool:

@@ -112,6 +112,19 @@ class PublishedNames:
                 self._retired = {server: at for server, at in self._retired.items() if server not in back}
                 self._save()
 
+    def rename(self, before: str, after: str) -> None:
+        """Gives the names of a server's tools and prompts to its new name, in memory; `save` writes them. Names that the old one was put
+        before are free, so those tools get others.
+        """
+        with self._lock:
+            for kind, space in self._spaces.items():
+                self._spaces[kind] = space.renamed(before, after)
+
+    def save(self) -> None:
+        """Writes the names as they are now."""
+        with self._lock:
+            self._save()
+
     def free(self, server: str) -> None:
         """Frees the names of the tools and prompts of a server that was removed for good."""
         with self._lock:

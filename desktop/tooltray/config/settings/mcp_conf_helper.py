@@ -3,7 +3,8 @@
 import asyncio
 import copy
 import threading
-from collections.abc import KeysView, Mapping
+from collections.abc import Callable, KeysView, Mapping
+from functools import partial
 from itertools import dropwhile
 from pathlib import Path
 
@@ -162,18 +163,19 @@ class McpConfHelper:
         """
         return await asyncio.to_thread(self._file.reread, self._state.loaded)
 
-    async def edit(self, change: Edit) -> None:
+    async def edit(self, change: Edit, on_written: Callable[[], None] = lambda: None) -> None:
         """Changes the document and writes it: completely or not at all.
 
         Args:
             change: changes the whole document in place; runs in a thread, and may raise TooltrayError to change nothing. Called again if
                 another program saves the file in the same moment.
+            on_written: called in the loop as soon as the change counts, before it is published.
 
         Raises:
             TooltrayError: what `change` raises, or the settings cannot be written.
         """
         work = asyncio.get_running_loop().run_in_executor(None, self._write, change)
-        work.add_done_callback(self._take_over)
+        work.add_done_callback(partial(self._take_over, on_written=on_written))
         await asyncio.shield(work)
 
     async def set_server(
@@ -285,12 +287,13 @@ class McpConfHelper:
             self._on_disk = now = before.followed_by(self._file.change(before.loaded, watched))
             return _Change(now, True, now.new_problems(before), watched.edited)
 
-    def _take_over(self, work: "asyncio.Future[_Change]") -> None:
+    def _take_over(self, work: "asyncio.Future[_Change]", on_written: Callable[[], None] = lambda: None) -> None:
         """Takes over the state that a thread has read or written; if two threads end at once, the later state may come first."""
         if work.cancelled() or work.exception():
             return
         change = work.result()
         self._state = max(self._state, change.state, key=lambda state: state.number)
+        on_written()
         for problem in change.problems:
             self._bus.publish(ProblemReported(problem))
         if change.edited:

@@ -100,6 +100,42 @@ def without_entry(name: str, revision: str) -> Edit:
     return edit
 
 
+def renamed(name: str, new_name: str) -> Edit:
+    """Gives a server another name wherever the document names it: its entry, which keeps its place, the servers that start with the hub,
+    profiles, and rules of AI clients. What still names an earlier server of the new name is dropped: the server must gain nothing by it.
+    """
+
+    def edit(document: Document) -> None:
+        _check_server(document, name)
+        if new_name in members(document, "mcpServers"):
+            raise name_is_taken(new_name)
+        _rename_keys(document, "mcpServers", name, new_name)
+        _rename_items(document, "defaultServers", name, new_name)
+        for profile in members(document, "profiles").values():
+            if isinstance(profile, dict):
+                _rename_items(profile, "servers", name, new_name)
+                _rename_keys(profile, "tools", name, new_name)
+                _rename_keys(profile, "skills", name, new_name)
+        for client in members(members(document, "publish"), "clients").values():
+            if isinstance(client, dict) and isinstance(rules := client.get("callRules"), list):
+                client["callRules"] = [rule for rule in rules if not (isinstance(rule, dict) and rule.get("server") == new_name)]
+                for rule in client["callRules"]:
+                    if isinstance(rule, dict) and rule.get("server") == name:
+                        rule["server"] = new_name
+
+    return edit
+
+
+def _rename_keys(holder: dict[str, object], member: str, name: str, new_name: str) -> None:
+    if isinstance(there := holder.get(member), dict):
+        holder[member] = {new_name if key == name else key: value for key, value in there.items() if key != new_name}
+
+
+def _rename_items(holder: dict[str, object], member: str, name: str, new_name: str) -> None:
+    if isinstance(there := holder.get(member), list):
+        holder[member] = [new_name if each == name else each for each in there if each != new_name]
+
+
 def default(name: str, is_default: bool, *, is_known: bool) -> Edit:
     """Decides whether a server starts with the hub.
 

@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +17,18 @@ from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import diffs, suspicion
-from tooltray.consent.approvals.grants import LOCK, NEVER, Grant, GrantEnd, GrantKind, LiveGrants, PassingGrant, ScreenLocked, words_of
+from tooltray.consent.approvals.grants import (
+    LOCK,
+    NEVER,
+    Grant,
+    GrantEnd,
+    GrantKind,
+    LiveGrants,
+    PassingGrant,
+    ScreenLocked,
+    renamed,
+    words_of,
+)
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
 from tooltray.foundation.phrases import Phrase
@@ -166,6 +177,25 @@ class GrantBook:
         return self._snapshot(grant)
 
     # the grants
+
+    def rename(self, before: str, after: str) -> Awaitable[None]:
+        """Gives the grants of a server to its new name; what they are compared with, its program and its tools, stays the same.
+
+        Returns:
+            The rest, which saves them. It raises TooltrayError if they cannot be written.
+        """
+        self._live.rename(before, after)
+        for state in self._states:
+            state.allowed = {
+                each._replace(server=after) if isinstance(each, SessionGrant) and each.server == before else each for each in state.allowed
+            }
+        self._revoked = {id: each._replace(grant=renamed(each.grant, before, after)) for id, each in self._revoked.items()}
+        return self._save_renamed(before, after)
+
+    async def _save_renamed(self, before: str, after: str) -> None:
+        async with self._lock:
+            self._live.rename(before, after)  # again: a write that had begun before may have brought the old name back
+            await self._write(self._live.all())
 
     def snapshots(self) -> list[GrantSnapshot]:
         """Returns all valid grants, the newest first."""

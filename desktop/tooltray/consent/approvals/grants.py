@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -159,6 +159,14 @@ class PassingGrant(Grant, frozen=True, kw_only=True):
     lock: int
 
 
+G = TypeVar("G", bound=Grant)
+
+
+def renamed(grant: G, before: str, after: str) -> G:
+    """Returns a grant for the new name of its server; unchanged if it is for another server."""
+    return msgspec.structs.replace(grant, server=after) if grant.server == before else grant
+
+
 def rule_of(grant: Grant) -> CallRule | None:
     """Returns the rule on arguments of a grant; None without a readable rule, and then the grant allows nothing."""
     return _read_rule(json.dumps(grant.rule)) if grant.kind == "rule" else None
@@ -266,6 +274,11 @@ class LiveGrants:
                 hint=Phrase("This needs Tooltray's window, on a desktop that reports screen locks. Or choose an hour or a day."),
             )
         return PassingGrant(**msgspec.structs.asdict(grant), lock=self._screen_lock.number)
+
+    def rename(self, before: str, after: str) -> None:
+        """Gives the grants of a server to its new name, in memory; `write` saves them."""
+        self._store.content.grants = [renamed(each, before, after) for each in self._store.content.grants]
+        self._passing = tuple(renamed(each, before, after) for each in self._passing)
 
     def forget(self, ids: Iterable[str]) -> None:
         """Drops grants at once, before the disk is written."""

@@ -8,7 +8,7 @@ calls. The skills that the user has seen are in `skills.json` of the home.
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -155,6 +155,13 @@ class SkillBook:
             raise
         self._now.pop((server, uri), None)
         self._bus.publish(GrantsChanged())
+
+    def rename(self, before: str, after: str) -> Awaitable[None]:
+        """Gives the skills of a server to its new name. The rest, which is returned, saves them, and raises TooltrayError if it cannot."""
+        if (seen := self._seen.pop(before, None)) is not None:
+            self._seen[after] = seen
+        self._now = {(after if server == before else server, uri): skill for (server, uri), skill in self._now.items()}
+        return self._write()
 
     # inside
 

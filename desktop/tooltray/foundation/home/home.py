@@ -103,6 +103,7 @@ class Home(msgspec.Struct, frozen=True):
     http_token = InHome("run/http-token")  # the default token of the REST interface; 0600
     eras = InHome("eras.json")
     client_extensions = InHome("client-extensions.json")  # the protocol extensions that AI clients have declared
+    renaming = InHome("renaming.json")  # the old and the new name of a server that is being renamed
     stopped = InHome("stopped.json")  # the servers that the user has stopped
     registries = InHome("registries.json")  # the last measurement of npm registries
     registry_copy = InHome("registry.db")  # a searchable copy of the registry of MCP servers

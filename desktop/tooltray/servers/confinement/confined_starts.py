@@ -4,7 +4,7 @@ of tools do not pass here.
 
 import asyncio
 import os
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,7 +23,7 @@ from tooltray.servers.confinement.guarded_folders import GuardedFolders
 from tooltray.servers.confinement.host_proxies import HostProxies, ProxyDoor
 from tooltray.servers.confinement.launch_line import Policy, carried, confined
 from tooltray.servers.confinement.package_installs import Preparation, preparation
-from tooltray.servers.confinement.profiles import StateFolder, Subject, forget, preparing_policy, profile_of, state_folder
+from tooltray.servers.confinement.profiles import StateFolder, Subject, forget, preparing_policy, profile_of, rename, state_folder
 from tooltray.servers.confinement.refusals import Refusals
 from tooltray.servers.confinement.shared_files import SharedFiles
 from tooltray.servers.confinement.watches import Watch, Watches
@@ -123,6 +123,8 @@ class ConfinedStarts:
         self._user_folder = str(user_folder)
         self._shared = SharedFiles(home.confined / "shared")  # other names in this folder end in a hash
         self._installing: dict[str, asyncio.Lock] = {}  # by server
+        self._renamed: dict[str, str] = {}  # servers whose folder is still under the old name
+        self._moving = asyncio.Lock()
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
         """Returns the confined start of a server; None: the server is open, or this computer cannot confine it.
@@ -141,6 +143,7 @@ class ConfinedStarts:
             return None
         state = state_folder(self._home.confined, server)
         try:
+            await self._move(server)
             await finish_in_thread(state.prepare)
         except OSError as error:
             title = Phrase("the folder of '{name}' cannot be made", name=server)
@@ -162,6 +165,29 @@ class ConfinedStarts:
             shared=self._shared,
             installing=self._installing.setdefault(server, asyncio.Lock()),
         )
+
+    def rename(self, before: str, after: str, ended: Awaitable[None]) -> Awaitable[None]:
+        """Gives the folder of a server to its new name: once the server has ended, and before it starts under that name.
+
+        Args:
+            ended: returns when the server does not run under the old name any more.
+
+        Returns:
+            The rest, which waits for that. It raises OSError if the folder cannot be moved.
+        """
+        self._refusals.end(before)
+        self._renamed[after] = before
+        return self._move_after(ended, after)
+
+    async def _move_after(self, ended: Awaitable[None], server: str) -> None:
+        await ended
+        await self._move(server)
+
+    async def _move(self, server: str) -> None:
+        async with self._moving:
+            if server in self._renamed:
+                await finish_in_thread(rename, self._home.confined, self._renamed[server], server)
+                self._renamed.pop(server)
 
     async def forget(self, server: str) -> None:
         """Deletes the files of a server that was removed for good."""

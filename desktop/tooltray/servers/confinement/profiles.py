@@ -90,6 +90,19 @@ def forget(confined: Path, server: str) -> None:
         shutil.rmtree(state_folder(confined, server).root)
 
 
+def rename(confined: Path, before: str, after: str) -> None:
+    """Moves the folder of a server to its new name. A package of uv has absolute paths in it, so it is installed again at the next start;
+    one of npm stays as it is.
+
+    Raises:
+        OSError: it cannot be moved.
+    """
+    old, new = state_folder(confined, before).root, state_folder(confined, after).root
+    if old.is_dir():
+        shutil.rmtree(new, ignore_errors=True)  # of an earlier server of that name
+        old.rename(new)
+
+
 COMPANIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("npx", "npm", "pnpm", "pnpx", "yarn"), ("node", "npm")),
     **dict.fromkeys(("uvx", "uv"), ("uv", "python3")),

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.expansion import ResolvedServer, resolve
 from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings
@@ -158,11 +160,18 @@ class ServerAccess:
                 self._client = self._client or client
         return self._client
 
+    def rename(self, server: str) -> None:
+        """Gives the access to the new name of its server."""
+        self._aim_at(replace(self.target, server=server))
+
     def retarget(self, target: Target) -> None:
         """Replaces the target by one of the same server with other values of its placeholders."""
         if (target.settings, target.environ) != (self.target.settings, self.target.environ):
-            self._known = self._client.registration if self._client else self._known
-            self.target, self._client = target, None
+            self._aim_at(target)
+
+    def _aim_at(self, target: Target) -> None:
+        self._known = self._client.registration if self._client else self._known
+        self.target, self._client = target, None
 
     @property
     def held(self) -> str | None:

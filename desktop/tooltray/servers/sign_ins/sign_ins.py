@@ -74,6 +74,31 @@ class SignIns:
         await self._store.forget(server)
         self._revoke_soon(access)
 
+    # for ServerRenames
+
+    async def copy(self, before: str, after: str) -> None:
+        """Stores the tokens of a server under its new name, too, before it has that name: a keyring may ask the user first, and refuse.
+
+        Raises:
+            TooltrayError: the secrets cannot be reached.
+        """
+        await self._store.copy(before, after)
+
+    def rename(self, before: str, after: str) -> Awaitable[None]:
+        """Gives the sign-in of a server to its new name, with tokens that were not stored yet; a sign-in that is under way ends
+        with the old one.
+
+        Returns:
+            The rest, which deletes the tokens under the old name. It raises TooltrayError if it cannot.
+        """
+        self._unsaved.pop(before, None)
+        if access := self._accesses.pop(before, None):
+            access.rename(after)
+            self._accesses[after] = access
+            if access.tokens and not access.target.signs_in_itself:
+                self._keep(access, access.tokens)
+        return self._store.forget(before)
+
     # verbs
 
     async def begin(self, server: str) -> SignInSnapshot:

@@ -380,6 +380,16 @@ class TokenStore:
                 await self._secrets.set(PREFIX + server, tokens.to_json(), parts=_parts(tokens))
                 await self._note(server, binding)
 
+    async def copy(self, before: str, after: str) -> None:
+        """Stores a server's tokens under another name, too.
+
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: they cannot be read or stored.
+        """
+        binding = self.kept.get(before, "")
+        if tokens := await self.load(before, binding):
+            await self.save(after, binding, tokens)
+
     async def forget(self, server: str) -> None:
         """Deletes a server's tokens.
 

@@ -1,7 +1,7 @@
 """All servers of the settings, and the life of each. It knows nothing of tools or AI clients."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 
@@ -278,6 +278,20 @@ class ServerManager:
         with caused_by(HUB):
             await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
 
+    def rename(self, before: str, after: str) -> Awaitable[None]:
+        """Replaces a server by one with another name, as a change of its entry does, once the settings have that name.
+
+        Returns:
+            The rest: its former instances have ended, and that it is stopped is saved.
+        """
+        saved, swapped = self._stops.rename(before, after), None
+        if old := self._servers.get(before):
+            self._servers = {after if name == before else name: each for name, each in self._servers.items()}  # in its place
+            old.name = after  # its successor waits until it has ended, and its late events count as those of any predecessor
+            swapped = self._replace(old, self._config.settings.mcp_servers[after])
+            self._bus.publish(ServerRemoved(before))
+        return _both(saved, swapped)
+
     def _on_config_changed(self, event: ConfigChanged) -> None:
         settings = self._config.settings.mcp_servers
         for name in [server.name for server in self if not server.is_builtin and server.name not in settings]:
@@ -306,7 +320,7 @@ class ServerManager:
                 self._spawn(server.stop(), name=f"stop '{server.name}'")
         server.adopt(config, self._config.file_server(server.name))
 
-    def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
+    def _replace(self, old: ManagedServer, config: MCPServerConfig) -> "asyncio.Task[None]":
         was_up = old.state not in IDLE or old in self._to_start
         new = self._servers[old.name] = self._make(old.name, config)
         if old.by_project and new.by_project:
@@ -316,7 +330,7 @@ class ServerManager:
         if is_restart := was_up and new.refusal is None:
             self._to_start.add(new)
             new.restarts += 1  # it is shown as RESTARTING, not as idle, until it starts
-        self._spawn(self._swap(old, new, is_restart=is_restart), name=f"replace '{old.name}'")
+        return self._spawn(self._swap(old, new, is_restart=is_restart), name=f"replace '{old.name}'")
 
     async def _swap(self, old: ManagedServer, new: ManagedServer, *, is_restart: bool) -> None:
         with caused_by(SETTINGS):
@@ -388,6 +402,12 @@ class ServerManager:
             await predecessor.stop()  # the successor may need its port or its database
         if copy.project:
             await self._get_projects().check(copy.project)
+
+
+async def _both(saved: Awaitable[None], swapped: Awaitable[None] | None) -> None:
+    await saved
+    if swapped is not None:
+        await swapped
 
 
 def _by_person() -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -158,6 +158,13 @@ class Stops:
             await self._save()
 
     # changes of the settings
+
+    def rename(self, before: str, after: str) -> Awaitable[None]:
+        """Gives the stop of a server to its new name; the rest, which is returned, saves it."""
+        if (since := self._store.since(before)) is not None:
+            self._store.discard(before)
+            self._store.add(after, at=since)
+        return finish_in_thread(self._store.save)
 
     def on_removed(self, server: ManagedServer) -> None:
         """Notes that a server's entry is gone, perhaps to come back. A server of a project's file leaves and comes back with that file."""

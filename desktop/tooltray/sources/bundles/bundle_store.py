@@ -130,6 +130,19 @@ class BundleStore:
         if records != list(self._records):
             self._write(records)
 
+    def rename_server(self, before: str, after: str) -> None:
+        """Gives the choices for a server to its new name.
+
+        Raises:
+            TooltrayError: they cannot be written.
+        """
+        renamed = [
+            msgspec.structs.replace(each, servers={after if name == before else name: kept for name, kept in each.servers.items()})
+            for each in self._records
+        ]
+        if renamed != list(self._records):
+            self._write(renamed)
+
     def folders(self) -> list[Path]:
         """Returns all folders, with a record or without one."""
         return [path for name in _listed(self.root) for path in _listed(name)]
@@ -253,6 +266,11 @@ class BundleFolders:
         except TooltrayError as error:
             logger.warning("%s", error)
         await self.retire(self.store.path(each) for each in records)
+
+    async def rename(self, before: str, after: str) -> None:
+        """Gives the choices for a bundle's server to its new name. Raises TooltrayError if they cannot be written."""
+        async with self.changing:
+            await finish_in_thread(self.store.rename_server, before, after)
 
     async def retire(self, folders: Iterable[Path]) -> None:
         """Deletes folders as soon as they are not needed."""

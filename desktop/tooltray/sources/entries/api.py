@@ -1,18 +1,19 @@
 """The API about servers: their entries, which of them run, and which start with Tooltray."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.confirm_widening import confirm_widening
+from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.programs import is_frozen
 from tooltray.foundation.snapshots.entries import ServerTest, ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import AccessChoice, InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.foundation.verbs import JsonMapping, JsonObject, verb
+from tooltray.foundation.verbs import JsonMapping, JsonObject, always, verb
 from tooltray.servers.transports.inmemory.sdk_transport import listed
 from tooltray.sources.entries.links import client_links
 from tooltray.sources.entries.server_entries import check_is_in_settings
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tooltray.servers.upstream.server_manager import ServerManager
     from tooltray.sources.doctor.server_tests import ServerTests
     from tooltray.sources.entries.server_entries import ServerEntries
+    from tooltray.sources.entries.server_renames import ServerRenames
 
 
 class ServersApi:
@@ -30,19 +32,14 @@ class ServersApi:
         *,
         config: McpConfHelper,
         server_entries: "ServerEntries",
+        server_renames: "ServerRenames",
         server_tests: "ServerTests",
         servers: "ServerManager",
         connections: "Connections",
-        packages: Path | None = None,
-        bridge_entry: Callable[[], JsonMapping] = dict,
+        home: Home,
     ) -> None:
-        """
-        Args:
-            bridge_entry: returns the entry with which AI clients use this hub, as `{"mcpServers": {NAME: ENTRY}}`; reads files.
-            packages: a folder that is searched for servers inside Tooltray besides this Python's packages; None: only these packages.
-        """
         self._config, self._entries, self._tests, self._servers = config, server_entries, server_tests, servers
-        self._connections, self._packages, self._bridge_entry = connections, packages, bridge_entry
+        self._renames, self._connections, self._home = server_renames, connections, home
 
     # entries
 
@@ -74,7 +71,9 @@ class ServersApi:
             TooltrayError: another program cannot run the server.
         """
         if not server:
-            [(name, entry)] = (await finish_in_thread(self._bridge_entry))["mcpServers"].items()
+            from tooltray.foundation.installs.installations import bridge_entry
+
+            [(name, entry)] = (await finish_in_thread(bridge_entry, self._home))["mcpServers"].items()
             return client_links(name, entry)
         return client_links(server, (await self.get_server_entry(server)).counts)
 
@@ -144,7 +143,7 @@ class ServersApi:
 
     async def get_inmemory_servers(self) -> list[InMemoryServer]:
         """Lists the servers in installed packages that can run inside Tooltray, without importing any of them."""
-        return await asyncio.to_thread(listed, self._packages)
+        return await asyncio.to_thread(listed, self._home.python if is_frozen() else None)  # a frozen Tooltray has no Python for packages
 
     @verb("manage")
     async def preview_server_update(self, name: str, config: JsonMapping) -> ServerUpdatePreview:
@@ -168,6 +167,24 @@ class ServersApi:
         check_is_in_settings(self._servers, name)
         source, entry = self._servers.get(name).config, (await self.get_server_entry(name)).counts
         return await self._entries.add(new_name, {**entry, "autoApprove": list(source.auto_approve)}, is_default=False, like=source)
+
+    @verb(trusted=always)
+    async def rename_mcp_server(self, name: str, new_name: str) -> None:
+        """Gives a server of the settings another name. A running server is restarted. Its place, its rules and secrets, its sign-in, its
+        tools in profiles, what was approved of them and whether it starts with Tooltray stay as they are. So do the names of its tools,
+        except those that the server's old name was put before.
+
+        The history of its calls, its statistics and its log stay under the old name; so do clients' own files that name the server. Large
+        results and tasks from before cannot be read through the new name.
+
+        Raises:
+            NotFound: the server does not exist.
+            Conflict: the new name is taken.
+            TooltrayError: the name is not valid, the server comes with Tooltray or is in another file, its sign-in cannot be stored under
+                the new name, or the settings cannot be written.
+        """
+        check_is_in_settings(self._servers, name)
+        await self._renames.rename(name, new_name)
 
     async def test_server(self, test: str, name: str, config: JsonMapping | None = None) -> ServerTest:
         """Connects once to a server, lists its tools and ends it; nothing is saved. The server's stderr is published as events

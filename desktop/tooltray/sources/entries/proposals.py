@@ -395,6 +395,17 @@ class Proposals:
                 raise _waits_not(name)
             return await self._forget(name)
 
+    async def rename(self, before: str, after: str) -> None:
+        """Gives the proposed change of a server to its new name.
+
+        Raises:
+            TooltrayError: it cannot be stored.
+        """
+        async with self._lock:
+            if before in self._kept:
+                await self._save({after if name == before else name: each for name, each in self._kept.items()})
+                self._tell(after)
+
     async def removed(self, name: str) -> None:
         """Deletes the proposed change of a server that was removed."""
         async with self._lock:

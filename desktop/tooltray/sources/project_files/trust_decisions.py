@@ -321,6 +321,17 @@ class InMemoryTrust:
             await self._write({other: kept for other, kept in self._kept.items() if other != name})
         await self._stop(name)
 
+    def rename(self, before: str, after: str) -> Awaitable[None]:
+        """Gives the consent to a server to its new name. The rest, which is returned, stores it, and raises TooltrayError if it cannot."""
+        if consent := self._kept.get(before):
+            others = {name: kept for name, kept in self._kept.items() if name != before}
+            self._store.kept = {NO_PROJECT: {**others, after: replace(consent, server=after)}}
+        return self._save()
+
+    async def _save(self) -> None:
+        async with self._lock:
+            await self._write(dict(self._kept))
+
     @property
     def _kept(self) -> Mapping[str, KeptEntry]:
         return self._store.kept.get(NO_PROJECT, {})

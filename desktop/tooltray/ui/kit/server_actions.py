@@ -48,6 +48,10 @@ def _is_listed(server: ServerSnapshot) -> bool:
     return server.origin != "proposal"
 
 
+def _is_of_settings(server: ServerSnapshot) -> bool:
+    return is_own(server) and not is_of_file(server)
+
+
 def _waits(server: ServerSnapshot) -> bool:
     return bool(server.waiting)
 
@@ -96,6 +100,7 @@ ACTIONS = (
         Phrase("Copy sign-in address"),
     ),
     ServerAction("why", "info", _ask("diagnosis"), is_own),
+    ServerAction("rename", "edit", _ask("rename"), _is_of_settings, Phrase("Rename…")),
     ServerAction("duplicate", "layers", _ask("duplicate"), is_own, Phrase("Duplicate…")),
     ServerAction("options", "settings", _ask("options"), is_own, Phrase("Options…")),
     ServerAction(
@@ -110,7 +115,7 @@ ACTIONS = (
         lambda server: is_own(server) and is_of_file(server),
         Phrase("Open its file"),
     ),
-    ServerAction("copy", "copy", _ask("copy"), lambda server: is_own(server) and not is_of_file(server), Phrase("Copy settings entry")),
+    ServerAction("copy", "copy", _ask("copy"), _is_of_settings, Phrase("Copy settings entry")),
     ServerAction("share", "link", _ask("link"), is_own, Phrase("Add to an AI client…")),
     ServerAction("sign out", "key", _ask("sign_out"), lambda server: is_own(server) and server.is_signed_in, Phrase("Sign out")),
     ServerAction("stop", "stop", _ask("stop"), _in(*IN_USE), Phrase("Stop")),

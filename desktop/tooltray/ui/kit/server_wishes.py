@@ -12,6 +12,7 @@ class ServerWishes(QObject):
     secret_requested = Signal(str, str)  # to be typed in: its name, which the server's entry has
     unlock_requested = Signal()  # of secrets that cannot be read
     duplicate_requested = Signal(str)
+    rename_requested = Signal(str)
     place_requested = Signal(object)  # Destination: where the server is shown
     copy_requested = Signal(str)  # of its entry in the settings
     link_requested = Signal(str)  # a link that adds it to an AI client

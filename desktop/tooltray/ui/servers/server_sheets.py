@@ -1,9 +1,10 @@
-"""The sheets of a server: the name of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI clients, its
-options, which apply at once, and why it does not run."""
+"""The sheets of a server: its name and that of its copy, the address of a sign-in, a secret that it lacks, links that add it to AI clients,
+its options, which apply at once, and why it does not run."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from itertools import starmap
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
@@ -14,7 +15,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
-from tooltray.ui.add.server_review import LONGEST_NAME, free_name
+from tooltray.ui.add.server_review import LONGEST_NAME
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenServer
@@ -38,29 +39,53 @@ from tooltray.ui.zoom import px
 NARROW, WIDTH, WIDE = 480, 520, 560  # px
 
 
-class DuplicateSheet(SheetView):
-    """A sheet that duplicates a server: for another account of the same service, or for the same program with other arguments. The
-    settings of the copy open next.
+class Naming(NamedTuple):
+    """The words of a NameSheet."""
+
+    title: str
+    label: str
+    about: str
+    button: str
+
+
+def duplicating(server: str) -> Naming:
+    """Returns the words for a copy: for another account of the same service, or for the same program with other arguments."""
+    text = tr("It has the same settings, rules and secrets, and starts when it is used. Its settings open next, for an account of its own.")
+    return Naming(tr("Duplicate {name}", name=server), tr("Name of the copy"), text, tr("Duplicate"))
+
+
+def renaming(server: str) -> Naming:
+    """Returns the words for another name of a server."""
+    text = tr(
+        "All that it has stays: settings, permissions, its place in profiles. If it runs, it restarts. Its history keeps the old name."
+    )
+    return Naming(tr("Rename {name}", name=server), tr("New name"), text, tr("Rename"))
+
+
+class NameSheet(SheetView):
+    """A sheet for the name of a server's copy, or another name of the server itself.
+
+    Args:
+        name: in the field at first.
+        work: does it with the name that the user has chosen.
     """
 
-    def __init__(self, context: PageContext, server: ServerSnapshot) -> None:
-        super().__init__(context, tr("Duplicate {name}", name=server.name), NARROW)
-        theme, self._server = context.theme, server.name
+    def __init__(self, context: PageContext, words: Naming, name: str, work: Callable[[str], Coroutine[object, object, None]]) -> None:
+        super().__init__(context, words.title, NARROW)
+        theme, self._name, self._work = context.theme, name, work
         self._taken = frozenset(each.name for each in context.servers.servers)
-        self._field = text_line(theme, tr("Name of the copy"))
-        self._field.setText(free_name(server.name, self._taken))
+        self._field = text_line(theme, words.label)
+        self._field.setText(name)
         self._field.setMaxLength(LONGEST_NAME)
         self._field.textChanged.connect(self._draw)
-        self._field.returnPressed.connect(self._on_duplicate)
+        self._field.returnPressed.connect(self._on_go)
         self._note = Label(theme, "", "caption", "error", wrap=True)
-        text = tr(
-            "It has the same settings, rules and secrets, and starts when it is used. Its settings open next, for an account of its own."
+        fill(
+            self.body, Label(theme, words.label, "label"), self._field, self._note, Label(theme, words.about, "caption", "muted", wrap=True)
         )
-        about = Label(theme, text, "caption", "muted", wrap=True)
-        fill(self.body, Label(theme, tr("Name of the copy"), "label"), self._field, self._note, about)
         self.add_button(tr("Cancel"), self.leave)
-        self._go = self.add_button(tr("Duplicate"), self._on_duplicate, "primary")
-        add_accept_keys(self, self._on_duplicate)
+        self._go = self.add_button(words.button, self._on_go, "primary")
+        add_accept_keys(self, self._on_go)
         self.set_first_focus(self._field)
         self._draw()
 
@@ -69,23 +94,23 @@ class DuplicateSheet(SheetView):
         self._field.selectAll()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why it was not duplicated; the field keeps its content."""
+        """Shows why it was not done; the field keeps its content."""
         super().show_problem(problem)
         self._draw()
 
     def _draw(self) -> None:
         name = self._field.text().strip()
-        self._note.setText(tr("There is a server of this name.") if name in self._taken else "")
+        self._note.setText(tr("There is a server of this name.") if name in self._taken and name != self._name else "")
         self._note.setVisible(bool(self._note.text()))
         self._go.setEnabled(bool(name) and name not in self._taken)
 
-    def _on_duplicate(self) -> None:
+    def _on_go(self) -> None:
         if self._go.isEnabled():
             self._go.setEnabled(False)  # once
-            self.run(self._duplicate(self._field.text().strip()))
+            self.run(self._named(self._field.text().strip()))
 
-    async def _duplicate(self, name: str) -> None:
-        self.context.go(OpenServer(await self.hub.servers.duplicate_mcp_server(self._server, name), "settings"))
+    async def _named(self, name: str) -> None:
+        await self._work(name)
         self.close_requested.emit()
 
 

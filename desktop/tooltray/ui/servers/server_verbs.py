@@ -17,15 +17,25 @@ from tooltray.foundation.snapshots.activity import HUB, SERVER
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.ui.add.server_review import free_name
 from tooltray.ui.figures import first_names
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.destinations import Settings
+from tooltray.ui.kit.destinations import OpenServer, Settings
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import open_secrets
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.origins import change_there, is_of_file, project_of
-from tooltray.ui.servers.server_sheets import AddToSheet, DuplicateSheet, OptionsSheet, SecretSheet, SignInAddressSheet, WhySheet
+from tooltray.ui.servers.server_sheets import (
+    AddToSheet,
+    NameSheet,
+    OptionsSheet,
+    SecretSheet,
+    SignInAddressSheet,
+    WhySheet,
+    duplicating,
+    renaming,
+)
 from tooltray.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:  # one is imported where it is opened, and the other imports this
@@ -103,6 +113,7 @@ class ServerVerbs(QObject, View):
         wishes.removal_requested.connect(self.remove)
         wishes.copy_requested.connect(self.copy_entry)
         wishes.duplicate_requested.connect(self.duplicate)
+        wishes.rename_requested.connect(self.rename)
         wishes.folder_requested.connect(self.choose_folder)
         wishes.start_anyway_requested.connect(self.start_anyway)
         wishes.projects_reset_requested.connect(self.reset_projects)
@@ -217,8 +228,30 @@ class ServerVerbs(QObject, View):
 
     def duplicate(self, name: str) -> None:
         """Opens the sheet that names a server's copy."""
-        if (server := self.context.servers.find(name)) is not None:
-            self.context.sheets.show(DuplicateSheet(self.context, server))
+        servers = self.context.servers
+        if servers.find(name) is not None:
+            free = free_name(name, [each.name for each in servers.servers])
+            self.context.sheets.show(NameSheet(self.context, duplicating(name), free, partial(self._duplicate, name)))
+
+    async def _duplicate(self, name: str, new_name: str) -> None:
+        self.context.go(OpenServer(await self.hub.servers.duplicate_mcp_server(name, new_name), "settings"))
+
+    def rename(self, name: str) -> None:
+        """Opens the sheet that gives a server another name."""
+        if self.context.servers.find(name) is not None:
+            self.context.sheets.show(NameSheet(self.context, renaming(name), name, partial(self._rename, name)))
+
+    async def _rename(self, name: str, new_name: str) -> None:
+        await self._renamed(name, new_name)
+        self.context.offer_undo(tr("{name} is {other} now", name=name, other=new_name), partial(self._renamed, new_name, name))
+
+    async def _renamed(self, name: str, new_name: str) -> None:
+        """Renames a server; its details stay open."""
+        details = self._page.details
+        tab = details.tab if details is not None and details.server.name == name else None
+        await self.hub.servers.rename_mcp_server(name, new_name)
+        if tab is not None:
+            self._page.show_server(new_name, tab)
 
     # signing in
 

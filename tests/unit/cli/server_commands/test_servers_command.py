@@ -949,6 +949,14 @@ def test_a_copy_says_what_it_is_and_when_it_starts(tooltray: Tooltray, hub_home:
     assert "Added git-2, a copy of git." in result.out
 
 
+def test_a_renamed_server_is_said_with_both_its_names(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"rename_mcp_server": None}) as hub:
+        result, in_json = tooltray("servers", "rename", "git", "work"), tooltray("servers", "rename", "git", "work", "--json")
+    assert (result.code, result.out) == (0, "git is work now\n")
+    assert json.loads(in_json.out) == {"server": "work"}
+    assert hub.calls[0] == ("rename_mcp_server", {"name": "git", "new_name": "work"})
+
+
 URL = "https://sign-in.example/page?state=abc"
 PAGE = {"server": "far", "url": URL, "ends_at": 0.0}
 

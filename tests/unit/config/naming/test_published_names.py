@@ -421,3 +421,23 @@ def test_whole_names_that_cannot_be_used_are_given_anew(path: Path) -> None:
     names = PublishedNames(path)
     one(names, "a", LONG)
     assert names.target(LONG) == ("a", LONG)
+
+
+def test_a_renamed_server_keeps_the_names_of_its_tools_but_those_that_its_old_name_was_put_before(path: Path) -> None:
+    long = "read_the_whole_text_of_a_file_and_count_its_words"
+    names = PublishedNames(path)
+    names.publish([("a", "read"), ("a", "a_tool"), ("a/x", "chosen"), ("b", "list"), ("a", long)])
+    names.publish([("a", "part")], kind="skills")
+    met = names.publish([("a", "list")])[("a", "list")]
+    short, whole = names.known(("a", long)), names.whole(("a", long), 128)
+    assert (met, whole) == ("a_list", long)
+    names.rename("a", "new")
+    names.save()
+    for each in (names, PublishedNames(path)):
+        assert [each.target(name) for name in ("read", "a_tool", "chosen", "list")] == [
+            *(("new", "read"), ("new", "a_tool"), ("new/x", "chosen"), ("b", "list"))
+        ]
+        assert (each.known(("new", long)), each.whole(("new", long), 128), each.known(("a", "read"))) == (short, whole, None)
+        assert each.known(("new", "part"), kind="skills") == "part"
+        assert each.target("a_list") is None
+    assert one(names, "new", "list") == "new_list"

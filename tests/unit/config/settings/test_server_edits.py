@@ -1,4 +1,5 @@
 import copy
+import json
 
 import pytest
 
@@ -143,3 +144,48 @@ def test_a_new_server_comes_before_the_first_that_is_there_or_last(before: list[
     entries: Document = {name: {"command": name} for name in "abc"}
     server_edits.entry("n", {"command": "n"}, is_default=None, revision="", is_new=True, before=before)({"mcpServers": entries})
     assert "".join(entries) == order
+
+
+def test_a_renamed_server_keeps_its_place_and_all_that_names_it() -> None:
+    before = {
+        "mcpServers": {"a": dict(ENTRY), "b": {"command": "two"}},
+        "defaultServers": ["a", "b"],
+        "profiles": {"p": {"servers": ["b", "a"], "tools": {"a": ["t"], "b": ["t"]}, "skills": {"a": ["k"]}}, "all": {"description": "x"}},
+        "publish": {"clients": {"c": {"callRules": [{"tool": "t", "server": "a"}, {"tool": "t", "server": "b"}, {"tool": "t"}]}, "d": {}}},
+    }
+    server_edits.renamed("a", "new")(after := copy.deepcopy(before))
+    assert json.dumps(after) == json.dumps(before).replace('"a"', '"new"')
+
+
+def test_a_renamed_server_gains_nothing_that_still_names_an_earlier_one() -> None:
+    after: Document = {
+        "mcpServers": {"a": dict(ENTRY)},
+        "defaultServers": ["new"],
+        "profiles": {"p": {"servers": ["new", "b"], "tools": {"new": ["t"]}, "skills": {"new": ["k"]}}},
+        "publish": {"clients": {"c": {"callRules": [{"tool": "t", "server": "new"}, {"tool": "t"}]}}},
+    }
+    server_edits.renamed("a", "new")(after)
+    assert after == {
+        "mcpServers": {"new": ENTRY},
+        "defaultServers": [],
+        "profiles": {"p": {"servers": ["b"], "tools": {}, "skills": {}}},
+        "publish": {"clients": {"c": {"callRules": [{"tool": "t"}]}}},
+    }
+
+
+def test_what_cannot_be_read_does_not_keep_a_server_from_its_new_name() -> None:
+    odd: Document = {
+        "defaultServers": "a",
+        "profiles": {"p": 1, "q": {"servers": 2}},
+        "publish": {"clients": {"c": 3, "d": {"callRules": ["a"]}}},
+    }
+    server_edits.renamed("a", "new")(after := {"mcpServers": {"a": dict(ENTRY)}, **copy.deepcopy(odd)})
+    assert after == {"mcpServers": {"new": ENTRY}, **odd}
+
+
+def test_a_server_gets_no_name_that_is_taken_and_only_one_that_is_there_gets_one() -> None:
+    with pytest.raises(Conflict, match="already"):
+        server_edits.renamed("a", "b")(after := document())
+    assert after == document()
+    with pytest.raises(NotFound, match="gone"):
+        server_edits.renamed("gone", "new")(document())

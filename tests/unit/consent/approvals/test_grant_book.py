@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -466,3 +467,47 @@ async def test_a_change_that_changes_again_after_it_was_shown_is_not_accepted_un
     assert "error" in await alone.call()
     await alone.parts.presenter.accept_tool_change("s", "write_it", seen=other.revision)
     assert "result" in await alone.call()
+
+
+async def test_what_was_allowed_of_a_renamed_server_still_is_and_ends_as_it_would_have(here: Desk) -> None:
+    p = here.parts.presenter
+    await here.allow(answer="session")
+    lasting = await p.add_grant("s", "tool", "read_it", expires_in_s=60.0)
+    taken = await p.add_grant("s", "tool", "write_it", "Other")
+    await p.remove_grant(taken.id)
+    here.client.state.allowed.add("something else")
+    await p.rename_mcp_server("s", "new")
+    assert {(each.server, each.tool, bool(each.session), each.expires_at) for each in await p.get_grants()} == {
+        ("new", "write_it", True, 0.0),
+        ("new", "read_it", False, lasting.expires_at),
+    }
+    assert "result" in await here.call()
+    assert (await p.restore_grant(taken.id)).server == "new"
+    assert {each["server"] for each in json.loads(here.parts.home.grants.read_bytes())["grants"]} == {"new"}
+
+
+async def test_a_grant_until_the_screen_locks_goes_along_with_a_renamed_server(here: Desk) -> None:
+    await here.parts.presenter.tell_screen_lock(False)
+    grant = await here.parts.presenter.add_grant("s", "tool", "write_it", until="lock")
+    await here.parts.presenter.rename_mcp_server("s", "new")
+    assert [(each.id, each.server, each.until) for each in await here.parts.presenter.get_grants()] == [(grant.id, "new", "lock")]
+
+
+async def test_what_is_being_allowed_while_its_server_is_renamed_is_allowed_of_the_renamed_one(here: Desk) -> None:
+    store, is_writing, may_write = here.parts.grant_store, asyncio.Event(), threading.Event()
+    write, loop = store.write, asyncio.get_running_loop()
+
+    def slowly(content: KeptGrants) -> None:
+        loop.call_soon_threadsafe(is_writing.set)
+        assert may_write.wait(PATIENCE_S)
+        write(content)
+
+    store.write = slowly  # type: ignore[method-assign]
+    await here.allow(answer="session")
+    granting = asyncio.ensure_future(here.parts.presenter.add_grant("s", "tool", "read_it"))
+    await is_writing.wait()
+    renaming = asyncio.ensure_future(here.parts.presenter.rename_mcp_server("s", "new"))
+    await here.parts.heard.until(lambda: here.parts.servers.find("new") is not None)
+    may_write.set()
+    await asyncio.gather(granting, renaming)
+    assert {(each.server, each.tool) for each in await here.parts.presenter.get_grants()} == {("new", "read_it"), ("new", "write_it")}

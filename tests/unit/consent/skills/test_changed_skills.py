@@ -187,3 +187,15 @@ async def test_a_skill_that_changes_while_a_person_is_asked_stays_held(parts: Hu
         await presenter.accept_tool_change("s", URI, "skill")
     assert len(held(parts)) == 1
     assert book.definitions("s", "gone:") == []
+
+
+async def test_a_skill_of_a_renamed_server_counts_as_it_was_seen_and_waits_if_it_had_to(parts: HubParts) -> None:
+    other = "skill://b/SKILL.md"
+    parts.skill_book.take("s", [skill("1"), skill("1", other)], is_all=True)
+    parts.skill_book.take("s", [skill("1"), skill("2", other)], is_all=True)
+    parts.skill_book.take("t", [skill("1"), skill("2", other)], is_all=True)
+    await parts.presenter.rename_mcp_server("s", "new")
+    assert not parts.skill_book.is_held("new", skill("1"))
+    assert [(change.server, change.tool) for change in parts.skill_book.changes()] == [("new", other)]
+    await parts.ended()
+    assert set(json.loads(parts.home.skills.read_bytes())["skills"]) == {"new"}

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.fakes.hub_parts import settled
 from tests.unit.servers.confinement.test_watches import Servers
 
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
@@ -270,3 +271,41 @@ async def test_a_watched_server_gets_the_same_and_runs_through_the_tracer(tmp_pa
     with pytest.raises(TooltrayError, match="not being watched"):  # a start that began before does not run it unconfined for good
         await launch.around.command("/usr/bin/env", launch, world.run)
     await servers.tasks.close()
+
+
+async def test_the_folder_of_a_renamed_server_follows_when_it_has_ended_and_before_it_starts_again(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    start = await world.begin("own")
+    assert start
+    (start.state.work / "notes").write_text("mine")
+    state_folder(world.home.confined, "new").prepare()  # of an earlier server of this name
+    ended = asyncio.Event()
+
+    async def end() -> None:
+        await ended.wait()
+
+    moving = asyncio.ensure_future(world.starts.rename("s", "new", end()))
+    await asyncio.sleep(0)
+    assert (start.state.work / "notes").exists()
+    again = await world.begin("own", "new")
+    assert again
+    assert (again.state.work / "notes").read_text() == "mine"
+    assert not start.state.root.exists()
+    ended.set()
+    await moving
+    await world.starts.rename("s", "new", settled())  # nothing is left
+    assert (again.state.work / "notes").read_text() == "mine"
+
+
+async def test_a_folder_that_cannot_be_moved_starts_nothing_and_is_moved_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(tmp_path)
+    start = await world.begin("own")
+    assert start
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", lambda *_: (_ for _ in ()).throw(OSError(5, "I/O error")))
+        with pytest.raises(OSError, match="I/O"):
+            await world.starts.rename("s", "new", settled())
+        with pytest.raises(CannotStart, match="cannot be made"):
+            await world.begin("own", "new")
+    assert await world.begin("own", "new")
+    assert not start.state.root.exists()

@@ -132,3 +132,53 @@ async def test_tokens_that_cannot_be_deleted_are_said_to_be_there_and_go_when_th
         await parts.sign_ins.close()
         assert await parts.presenter.get_secret_names() == []
         assert not parts.sign_ins.problems
+
+
+async def test_a_renamed_server_is_still_signed_in_and_nothing_is_kept_under_its_old_name(tmp_path: Path) -> None:
+    async with authorizing() as server:
+        async with hub(tmp_path, server) as parts:
+            await sign_in(parts)
+            await parts.presenter.rename_mcp_server("far", "near")
+            await state(parts, RUNNING, "near")
+            assert await whoami(parts)
+            assert await parts.secrets.names() == ["oauth/near"]
+            await parts.presenter.rename_mcp_server("near", "far")
+        async with hub(tmp_path, server) as parts:  # the tokens were not used yet: they are only stored
+            await parts.presenter.rename_mcp_server("far", "near")
+            await parts.presenter.start_server("near")
+            assert await whoami(parts)
+            assert list(parts.sign_ins.kept) == ["near"]
+
+
+async def test_tokens_that_were_not_stored_yet_go_along_with_a_renamed_server(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        closed = Closed(parts, SecretsLocked("The keyring is locked", "", "Unlock it"))
+        await sign_in(parts)
+        await parts.heard.until(lambda: bool(parts.sign_ins.problems))
+        closed.error = None
+        await parts.presenter.rename_mcp_server("far", "near")
+        assert parts.sign_ins.problems == ()
+        await parts.sign_ins.close()
+        assert await parts.secrets.names() == ["oauth/near"]
+
+
+async def test_a_server_keeps_its_name_where_its_sign_in_cannot_get_the_new_one(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await sign_in(parts)
+        await parts.sign_ins.close()
+        closed = Closed(parts, SecretsLocked("The keyring is locked", "", "Unlock it"))
+        with pytest.raises(TooltrayError, match="locked"):
+            await parts.presenter.rename_mcp_server("far", "near")
+        closed.error = None
+        assert (list(parts.conf.entries), await parts.secrets.names()) == (["far"], ["oauth/far"])
+        assert await whoami(parts)
+
+
+async def test_a_renamed_server_that_signs_in_itself_stores_no_tokens(tmp_path: Path) -> None:
+    oauth = {"grant": "client_credentials", "clientId": "machine", "clientSecret": "dummy-machine"}
+    async with authorizing() as server, hub(tmp_path, server, oauth=oauth) as parts:
+        server.know("machine", secret="dummy-machine", method="client_secret_basic")
+        await start(parts)
+        await parts.presenter.rename_mcp_server("far", "near")
+        await state(parts, RUNNING, "near")
+        assert await parts.secrets.names() == []

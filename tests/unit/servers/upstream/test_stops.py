@@ -307,3 +307,16 @@ async def test_another_stop_of_the_hubs_own_is_not_remembered(parts: HubParts, t
     await started(parts)
     await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
     assert not (tmp_path / "stopped.json").exists()
+
+
+async def test_a_stopped_server_that_is_renamed_stays_stopped(tmp_path: Path) -> None:
+    programs = {"program": ScriptedServer(tool("t"))}
+    async with hub_parts(tmp_path, servers=SERVERS, default=("s",), programs=programs) as parts:
+        await started(parts)
+        await parts.presenter.stop_server("s")
+        since = parts.stopped.since("s")
+        await parts.presenter.rename_mcp_server("s", "new")
+        await settled()
+        assert parts.servers.get("new").state is ServerState.STOPPED
+    again = StoppedServers(tmp_path / "stopped.json")
+    assert (again.since("new"), again.since("s")) == (since, None)

@@ -196,3 +196,14 @@ async def test_forgetting_never_fails(place: Place) -> None:
     with full_disk(50):
         await place.folders.forget("s")
     assert (place.folder.exists(), [set(each.servers) for each in place.store.records]) == (True, [{"s"}])
+
+
+def test_the_choices_for_a_renamed_server_are_those_of_its_new_name(tmp_path: Path) -> None:
+    store = BundleStore(tmp_path)
+    store.save(record(servers={"s": ServerChoices(), "t": ServerChoices()}))
+    store.rename_server("s", "new")
+    assert store.of_server("s") is None
+    assert [set(each.servers) for each in BundleStore(tmp_path).records] == [{"new", "t"}]
+    before = (tmp_path / "installed.json").stat().st_mtime_ns
+    store.rename_server("s", "new")
+    assert (tmp_path / "installed.json").stat().st_mtime_ns == before

@@ -282,3 +282,20 @@ def test_what_programs_propose_is_there_again_after_a_restart(tmp_path: Path) ->
     kept = KeptProposals(servers={"s": KeptProposal({"command": "p"}, project="/p", asked_by="ci", asked_at=1.0, secrets=("s/K",))})
     proposal_store(path).write(kept)
     assert proposal_store(path).content == kept
+
+
+async def test_a_proposed_change_of_a_renamed_server_waits_under_its_new_name(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path, servers={"s": entry("p", disable=True)}) as hub:
+        await hub.ask("PUT", "/servers/s", {"command": "q", "disable": True})
+        await hub.parts.presenter.rename_mcp_server("s", "new")
+        request = await waiting(hub)
+        assert (request.entry, request.is_change, request.target) == ("new", True, "q")
+        await say_yes(hub)
+        assert on_disk(hub)["mcpServers"] == {"new": {"command": "q", "disable": True}}
+
+
+async def test_a_program_without_trust_renames_no_server(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path, servers={"s": entry("p")}) as hub:
+        answer = await hub.ask("POST", "/api/servers/rename_mcp_server", {"name": "s", "newName": "new"})
+        assert answer.status == 403
+        assert list(on_disk(hub)["mcpServers"]) == ["s"]

@@ -430,3 +430,16 @@ async def test_a_project_s_file_has_none(tmp_path: Path) -> None:
         assert "would run inside Tooltray" in await refusal(parts.presenter.add_mcp_server("new", ENTRY, project=str(project)))
         (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"new": ENTRY}}))
         assert await parts.presenter.get_trust_requests(str(project)) == []
+
+
+async def test_a_renamed_server_inside_tooltray_needs_no_second_consent(tmp_path: Path) -> None:
+    async with hub_with(tmp_path, s=ENTRY) as parts:
+        await yes(parts)
+        await parts.presenter.start_server("s")
+        await parts.presenter.add_mcp_server("other", ENTRY)
+        for name in ("s", "other"):
+            await parts.presenter.rename_mcp_server(name, f"new-{name}")
+        assert [parts.inmemory_trust.waits(name) for name in ("new-s", "new-other")] == [False, True]
+        assert await text_of(parts, "say", arguments={"text": "again"}) == "again"
+    kept = TrustStore(tmp_path / "inmemory-trust.json").kept
+    assert [(name, each.server) for entries in kept.values() for name, each in entries.items()] == [("new-s", "new-s")]
