@@ -44,7 +44,7 @@ RULES: Mapping[str, tuple[str, ...] | None] = {"": None, "all": ("all",), "reads
 """What can run without asking for a client, besides rules of its own (OWN); None: the servers' rules count."""
 GUARDS: Mapping[str, bool | None] = {"": None, "on": True, "off": False}
 SET_UP = {
-    "connected": ("state-lazy", "accent", Phrase("Set up"), Phrase("Its settings have Tooltray's entry; it connects when it runs.")),
+    "connected": ("plug", "accent", Phrase("Set up"), Phrase("Its settings have Tooltray's entry; it connects when it runs.")),
     "outdated": ("state-waiting", "warning", Phrase("Old entry"), Phrase("Its entry works, but is written in an older way.")),
     "broken": ("state-error", "error", Phrase("Does not work"), Phrase("Its entry is switched off, or its program is missing.")),
 }
