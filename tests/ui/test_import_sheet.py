@@ -125,6 +125,8 @@ async def test_what_is_in_tooltray_already_is_removed_from_its_clients(theme: Th
 async def test_after_an_import_the_clients_that_are_not_connected_can_be_connected_in_the_next_sheet(theme: Theme) -> None:
     fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB,)))
     fake.imported, fake.client_edits = [IMPORTED[0]], [EDITS[0]]
+    fake.profiles = [ProfileSnapshot("Work", ("a",), {})]
+    fake.client_modes = [ClientModeSnapshot("cursor-*", "Cursor", "", "lazy", "", "Work")]
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
         assert control(panel, "Then connect Claude Code").isChecked()
@@ -132,7 +134,8 @@ async def test_after_an_import_the_clients_that_are_not_connected_can_be_connect
         control(panel, "Copy 1 server").click()
         await desk.asked("preview_connect", ["claude-code"])
         await until(lambda: isinstance(desk.window.context.sheets.panel, EditsSheet))
-        assert [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()] == ["It works here now."]
+        unseen = "Not seen by Cursor (profile Work) until you add it to the profile, in Clients."
+        assert [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()] == [f"It works here now.\n{unseen}"]
 
 
 async def test_where_nothing_is_new_what_can_be_removed_from_its_clients_is_ticked(theme: Theme) -> None:

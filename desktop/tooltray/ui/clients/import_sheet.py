@@ -282,11 +282,11 @@ class ImportSheet(SheetView):
         self._imported()
         unseen = await self._unseen([server.name for server in outcome if server.state in ("listed", "added")])
         missing, ready = self._without(said.clients_of(chosen))
-        if ready and self._connects.isChecked() and not unseen and all(server.state == "listed" for server in outcome) and self.is_there:
+        if ready and self._connects.isChecked() and all(server.state == "listed" for server in outcome) and self.is_there:
             self._is_busy = False
             self._keep(False)
             self._on_connect(ready)
-            self.context.say(said.outcome_title(outcome))
+            self.context.say("\n".join(filter(None, (said.outcome_title(outcome), unseen))))
             return
         self.show_outcome(outcome)
         self._show_missing(missing, ready)
