@@ -439,7 +439,7 @@ class Hub(StoredParts):
     recent_approvals: RecentApprovals = part(now=lambda hub: SteadyWallClock())
     skill_store: KeptFile[KeptSkills] = read(lambda hub: skill_store(hub.home.skills))
     skill_book: SkillBook = part(store="skill_store", is_of_file=Later("project_servers.keeps"))
-    rules: ApprovalRules = part()
+    rules: ApprovalRules = part(settle_project=Later("project_sources.settle"))
     call_rules: CallRules = part()
     standing_grants: StandingGrants = part()
     question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")

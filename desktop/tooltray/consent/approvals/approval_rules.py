@@ -1,5 +1,7 @@
 """Decides whether a call runs or the user is asked: the rules of the settings, the client's own rules, and the flow guard."""
 
+from collections.abc import Awaitable, Callable
+
 from msgspec import Raw
 
 from tooltray.catalogue import auto_approve
@@ -10,6 +12,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.approvals.asked_call import AskedCall
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import NotFound
+from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.server_manager import ServerManager
 
@@ -17,8 +20,21 @@ from tooltray.servers.upstream.server_manager import ServerManager
 class ApprovalRules:
     """The rules of the settings, and the flow guard against them. Has no state of its own."""
 
-    def __init__(self, *, config: McpConfHelper, servers: ServerManager, modes: Modes, flow_guard: FlowGuard) -> None:
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        modes: Modes,
+        flow_guard: FlowGuard,
+        settle_project: Callable[[Session], Awaitable[None]],
+    ) -> None:
+        """
+        Args:
+            settle_project: waits, bounded, until a session's project is known, or known to be none.
+        """
         self._config, self._servers, self._modes, self._guard = config, servers, modes, flow_guard
+        self._settle_project = settle_project
 
     def allow(self, route: Route, state: SessionState, params: Raw) -> bool:
         """Returns whether a call runs without asking. `params`: of the `tools/call`."""
@@ -46,6 +62,15 @@ class ApprovalRules:
         if now is None:
             raise NotFound(f"the tool '{call.shown_tool}' is not offered any more")
         return call if call.is_for(now) else self.judged_again(call, now)
+
+    async def settled(self, call: AskedCall, session: Session) -> AskedCall:
+        """Returns the call for the project of its session, once that is known: a question names it, and the answer counts for it alone.
+
+        Raises:
+            TooltrayError: the tool is not offered any more.
+        """
+        await self._settle_project(session)
+        return await self.renewed(call, is_started=False)
 
     def judged_again(self, call: AskedCall, now: Route) -> AskedCall:
         """Returns the call with the tool as it is now, and the rules' decision about it."""

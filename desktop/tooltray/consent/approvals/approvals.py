@@ -153,7 +153,11 @@ class Approvals:
         while True:
             allowed_by, call = await self._allowed_by(call, exchange.head)
             if not allowed_by:
-                return False, call
+                settled = await self._rules.settled(call, exchange.session)
+                if settled is call:
+                    return False, call
+                call = settled
+                continue
             exchange.timings.allowed_by = allowed_by
             now = await self._rules.renewed(call)
             if now is call or now.decision.is_approved:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.approval_desk import FORM, READ, WRITE, Desk, desk
+from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import raw, text, tool
 
 from tooltray.consent.approvals.approvals import MOST_ROUNDS
@@ -337,3 +338,22 @@ async def test_a_modern_call_that_is_given_up_withdraws_its_question(alone: Desk
     client.held.close()
     await alone.parts.heard.event(ApprovalEnded, id=question.id)
     assert await alone.parts.presenter.get_approvals() == []
+
+
+async def test_a_question_waits_until_the_project_of_its_session_is_known(here: Desk, tmp_path: Path) -> None:
+    sources, state, is_found = here.parts.project_sources, here.client.state, asyncio.Event()
+
+    async def find() -> None:
+        await is_found.wait()
+        sources.set(state, "folder", SessionProject(str(tmp_path), "p", "folder"))
+
+    sources._begin(state, find())
+    call = here.calling()
+    await settled()
+    assert not await here.parts.presenter.get_approvals()
+    is_found.set()
+    question = await here.asked()
+    assert question.project == str(tmp_path)
+    await here.parts.presenter.answer_approval(question.id, "once")
+    await call
+    assert not await here.parts.presenter.get_approvals(), "it is not asked about again"

@@ -46,7 +46,9 @@ def test_the_servers_own_decision_counts_without_rules_of_the_client_and_for_bui
     tool = read_definition(b'{"name":"write_it"}')
     route = Route("s", tool, auto_approve.decide("s", tool.name, None, ["all"]))
     guard = SimpleNamespace(guarded=lambda decision, *call: decision)
-    found = ApprovalRules(config=None, servers=servers, modes=modes, flow_guard=guard).decision(route, SessionState("1"), NOTHING)
+    found = ApprovalRules(config=None, servers=servers, modes=modes, flow_guard=guard, settle_project=None).decision(
+        route, SessionState("1"), NOTHING
+    )
     assert found.is_approved is is_approved
 
 
@@ -67,7 +69,7 @@ def test_a_tool_is_free_where_nothing_could_make_a_call_of_it_ask(
     tool = read_definition(b'{"name":"write_it"}')
     route = Route("s", tool, auto_approve.decide("s", tool.name, None, approve))
     guard = SimpleNamespace(is_on=has_guard)
-    assert ApprovalRules(config=config, servers=None, modes=None, flow_guard=guard).frees(route) is is_free
+    assert ApprovalRules(config=config, servers=None, modes=None, flow_guard=guard, settle_project=None).frees(route) is is_free
 
 
 async def test_a_call_is_renewed_with_its_server_started_or_as_it_is() -> None:
@@ -83,7 +85,7 @@ async def test_a_call_is_renewed_with_its_server_started_or_as_it_is() -> None:
         return found.pop()
 
     call = SimpleNamespace(confirmed=confirmed, current=current, is_for=lambda now: True, shown_tool="t")
-    rules = ApprovalRules(config=None, servers=None, modes=None, flow_guard=None)
+    rules = ApprovalRules(config=None, servers=None, modes=None, flow_guard=None, settle_project=None)
     for is_started in (True, False):
         with pytest.raises(NotFound, match="the tool 't' is not offered any more"):
             await rules.renewed(call, is_started=is_started)
