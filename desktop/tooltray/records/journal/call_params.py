@@ -1,7 +1,7 @@
 """Facts of a call that the journal reads from its params: its target, and the trace that it belongs to.
 
-The target is one line: a path, a host, or the first two words of a command; never more of the arguments. The argument with the target is
-recognised by its name, as servers usually call it; a call without such an argument has no known target.
+The target is one line: a path, a host, the first two words of a command, or the name of a thing; never more of the arguments. The argument
+with the target is recognised by its name, as servers usually call it; a call without such an argument has no known target.
 
 The trace context is passed on unchanged: nothing that handles a call reads it. It is neither read from nor written to an HTTP header: the
 protocol has it only in `_meta`. The journal and the export of traces read it when the call has ended.
@@ -31,7 +31,9 @@ PATHS = (
 TARGETS = ("destination", "destinationpath", "newpath", "dst", "target", "to")
 """Destinations; they count only in a call that also has one of PATHS."""
 ADDRESSES = ("url", "uri", "urls", "href", "link", "endpoint", "host", "hostname", "domain", "website")
-_KNOWN = frozenset((*COMMANDS, *PATHS, *TARGETS, *ADDRESSES))
+NAMES = ("name", "names", "entityname", "entitynames", "title", "id", "ids", "repo", "repository", "branch", "table")
+"""Names of things; they count in a call that has none of the others."""
+_KNOWN = frozenset((*COMMANDS, *PATHS, *TARGETS, *ADDRESSES, *NAMES))
 _ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*=")
 _SHORT_OPTION = lazy_pattern(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET
 _ADDRESS = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -89,7 +91,7 @@ def _line(arguments: Mapping[str, object]) -> str:
     if path := next(_given(arguments, PATHS), ""):
         to = next(_given(arguments, TARGETS), "")
         return f"{_place(path)} → {_place(to)}" if to else _place(path)
-    return _place(next(_given(arguments, ADDRESSES), ""))
+    return _place(next(_given(arguments, ADDRESSES), "") or next(_given(arguments, NAMES), ""))
 
 
 def _given(arguments: Mapping[str, object], names: tuple[str, ...]) -> Iterator[str]:
