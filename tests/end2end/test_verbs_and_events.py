@@ -88,10 +88,12 @@ OTHERWISE = {
     "test_server": {"name": "spare"},
     "update_mcp_server": {"name": "spare"},
     "stop_server": {"name": "spare"},
+    "rename_mcp_server": {"name": "spare"},
     "set_mcp_enabled": {"enabled": False},
     "set_http_enabled": {"port": 0},
 }
 LAST = (
+    "rename_mcp_server",
     "watch_server",
     "set_confinement",
     "set_access",
@@ -100,7 +102,7 @@ LAST = (
     "reset_to_default_servers",
     "set_passphrase",
 )
-"""What restarts the server; a hub that is paused downloads nothing of what is added; and a passphrase has to be typed from then on."""
+"""What takes a name away, or restarts the server; a paused hub downloads nothing that is added; a passphrase has to be typed from then on."""
 REFUSED = {
     *("accept_tool_change", "add_grant", "add_registry_server", "add_starter_server", "allow_refused", "answer_approval"),
     *("answer_confirmation", "answer_elicitation", "answer_feedback", "apply_proposal", "begin_sign_in", "cancel_server_task"),

@@ -154,5 +154,8 @@ def access_words(server: ServerSnapshot) -> str:
 
 
 def differs(server: ServerSnapshot) -> str:
-    """Returns what makes a server's settings different from all choices; empty if they make one."""
-    return say(server.access.differs) if server.access is not None else ""
+    """Returns what makes a server's settings different from all choices, and its sandbox if rules do; empty if they make one."""
+    access, confinement = server.access, server.confinement
+    if access is None or not access.differs or access.runs in ("all", "reads") or confinement is None:
+        return say(access.differs) if access is not None else ""
+    return tr("{words} {sandbox}.", words=say(access.differs), sandbox=in_short(confinement) or tr("Not sandboxed"))
