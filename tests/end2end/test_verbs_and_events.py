@@ -102,7 +102,7 @@ LAST = (
     "reset_to_default_servers",
     "set_passphrase",
 )
-"""What takes a name away, or restarts the server; a paused hub downloads nothing that is added; a passphrase has to be typed from then on."""
+"""What takes a name away, or restarts the server; a paused hub downloads nothing; a passphrase has to be typed from then on."""
 REFUSED = {
     *("accept_tool_change", "add_grant", "add_registry_server", "add_starter_server", "allow_refused", "answer_approval"),
     *("answer_confirmation", "answer_elicitation", "answer_feedback", "apply_proposal", "begin_sign_in", "cancel_server_task"),
