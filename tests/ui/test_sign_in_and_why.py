@@ -14,7 +14,7 @@ from tests.ui.seen import control, words
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.questions import SignInSnapshot
-from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import DID_NOT_START, ServerSnapshot, ServerState
 from tooltray.ui.logs.log_view import LogSheet
 from tooltray.ui.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme
@@ -213,6 +213,15 @@ def test_a_sign_in_is_no_error_and_its_button_says_what_to_do() -> None:
     assert shown.detail == "It requires a sign-in."
     ended = server("a", ServerState.NEEDS_SIGN_IN, problem=Problem("x", "the sign-in has expired", "Press it"))
     assert foot(ended, None, datetime(2026, 11, 22)).detail == "The sign-in has expired."
+
+
+def test_a_card_says_what_its_server_wrote_and_not_its_name_again() -> None:
+    from datetime import datetime
+
+    problem = Problem(DID_NOT_START.filled(name="files", words="error: the folder is not there"), "It ended with exit code 1")
+    assert (
+        foot(server("files", ServerState.ERROR, problem=problem), None, datetime(2026, 11, 22)).headline == "Error: the folder is not there"
+    )
 
 
 async def test_why_shows_what_was_found_and_carries_a_remedy_out(theme: Theme) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QDate, QLocale
 
 from tooltray.foundation.errors import SECRET_MISSING, SECRETS_UNREACHABLE, Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, LEFT_OUT, MENDED, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import AWAITS_KEYRING, DID_NOT_START, LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.figures import DAYS_BY_NAME, first_names, since
 from tooltray.ui.i18n import many, say, tr
@@ -53,6 +53,16 @@ class Foot(msgspec.Struct, frozen=True):
         return self.tone == "error" and self.action is not Action.CANCEL_SIGN_IN
 
 
+def _headline(problem: Problem) -> str:
+    """Returns what happened to a server, whose name is beside it, as the beginning of a sentence."""
+    text = problem.title
+    return (
+        title(Problem(str(text.fields["words"])))
+        if isinstance(text, Phrase) and text.template == DID_NOT_START.template
+        else title(problem)
+    )
+
+
 def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot:
     """Returns the content for the foot of a card.
 
@@ -88,7 +98,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         case ServerState.ERROR:
             problem = without_command(server.problem or Problem(tr("It does not run")))
             again = sentences(Problem("", next_try(server, now)))
-            return Foot(action, title(problem), again or _next_step(problem), "error", in_a_row(whole(problem), again))
+            return Foot(action, _headline(problem), again or _next_step(problem), "error", in_a_row(whole(problem), again))
         case ServerState.RESTARTING:
             problem = server.problem or Problem(tr("Restarting…"))  # by a person, or for a session of its own that has expired
             return Foot(action, title(problem), next_try(server, now), explanation=whole(problem))

@@ -30,6 +30,8 @@ class ServerState(Enum):
 
 AWAITS_KEYRING = Phrase("Unlock your keyring to continue")
 """The detail of a server that starts and waits for its secrets."""
+DID_NOT_START = Phrase("'{name}' did not start: {words}", name="", words="")
+"""The title of a server's problem; `words`: what it wrote last."""
 
 MENDED, LEFT_OUT = "mended", "left_out"
 """Codes of what is wrong with a definition: AI clients get it mended, or no list of all servers has it."""

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.lazy_patterns import lazy_pattern
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.servers import DID_NOT_START
 from tooltray.servers.transports.transport import ConnectionFailure
 
 MAX_LINES = 200  # enough for a usage text or a dump of goroutines with the error on top
@@ -395,7 +396,7 @@ def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None,
         return ConnectionFailure(Problem(Phrase("'{name}' ended at once", name=name), message, hint), exit_code == 0)
     if is_usage(words):
         return ConnectionFailure(Problem(Phrase("'{name}' needs other arguments", name=name), quote, CHECK_ARGUMENTS), True)
-    title = Phrase("'{name}' did not start: {words}", name=name, words=words[:TITLE_WORDS])
+    title = DID_NOT_START.filled(name=name, words=words[:TITLE_WORDS])
     message = how if len(words) <= TITLE_WORDS else Phrase("{how}: {words}", how=how, words=words)
     remedy = CHECK_ARGUMENTS if _ASKS_FOR_ARGUMENT.search(words) else ""
     return ConnectionFailure(Problem(title, message, remedy), exit_code in (NOT_FOUND_CODE, NOT_EXECUTABLE_CODE))

@@ -17,7 +17,7 @@ import msgspec
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.servers import InMemoryServer
+from tooltray.foundation.snapshots.servers import DID_NOT_START, InMemoryServer
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.unsent import Outbox
 from tooltray.servers.launch.program_launch import CannotStart
@@ -215,7 +215,7 @@ class SdkTransport:
         words = self._mask(end.words)
         title = Phrase("'{name}' ended: {words}", name=self._name, words=words or end.how)
         if end.is_start:
-            title = Phrase("'{name}' did not start: {words}", name=self._name, words=words or end.how)
+            title = DID_NOT_START.filled(name=self._name, words=words or end.how)
         hint = Phrase("Its log has the whole of it: tooltray servers logs {name}", name=self._name)
         return ConnectionFailure(Problem(title, end.how, hint), is_lasting=end.is_start, how=end.how, words=words)
 
