@@ -92,7 +92,7 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
         assert column(calls, CLIENT)[:2] == ["You", "–"]
         looks = [calls.list.table.activity.index(place, OUTCOME).data(Qt.ItemDataRole.UserRole).icon for place in range(5)]
         assert looks == ["state-waiting", "", "state-error", "", ""]
-        assert calls.list.table.activity.index(3, TOUCHED).data() == "a4 and others"
+        assert calls.list.table.activity.index(3, TOUCHED).data() == "a4, …"
         await until(lambda: "Failed, 1" in {tab.accessibleName() for tab in calls.list.findChildren(type(calls.list._tabs._tabs[0]))})
 
 

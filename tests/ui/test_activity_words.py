@@ -192,7 +192,7 @@ def test_a_stretch_with_one_end_says_which(since: float, until: float, text: str
 def test_a_row_of_several_calls_says_that_there_are_other_targets() -> None:
     one = entry(3, touched="/a/b.txt")
     assert words.row_target(ActivityRow(one, 3, 1, 1.0)) == "/a/b.txt"
-    assert words.row_target(ActivityRow(one, 3, 1, 1.0, has_other_targets=True)) == "/a/b.txt and others"
+    assert words.row_target(ActivityRow(one, 3, 1, 1.0, has_other_targets=True)) == "/a/b.txt, …"
     assert words.row_target(ActivityRow(replace(one, touched=""), 3, 1, 1.0, has_other_targets=True)) == ""
 
 

@@ -98,7 +98,7 @@ def touched(entry: ActivityEntry) -> str:
 def row_target(row: ActivityRow) -> str:
     """Returns the target of a row: of its newest entry, and whether there are others; of several servers none."""
     target = "" if len(row.servers) > 1 else touched(row.entry)
-    return tr("{target} and others", target=target) if target and row.has_other_targets else target
+    return tr("{target}, …", target=target) if target and row.has_other_targets else target
 
 
 def row_subject(row: ActivityRow) -> str:
