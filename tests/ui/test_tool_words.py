@@ -13,6 +13,7 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import words
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.ui.kit.destinations import Destination, OpenTool
 from tooltray.ui.server_pane.tool_words_sheet import ToolHints, ToolWordsSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.try_sheet import TrySheet
@@ -48,14 +49,16 @@ def fake() -> FakePresenter:
     return FakePresenter([server("files"), server("hub", is_builtin=True)], [READ])
 
 
-async def test_a_click_on_a_tool_of_a_server_opens_its_sheet(theme: Theme) -> None:
+async def test_a_tool_of_a_server_leads_to_the_one_place_with_its_details(theme: Theme) -> None:
     async with Desk(fake(), theme) as desk:
+        gone: list[Destination] = []
         await until(lambda: desk.page.server_list.cards)
         table = desk.open_tools("files").table
         desk.page.show_tools("files", [READ])
         assert table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole).startswith("Reads a file.\nAI clients see it as read_file.")
+        desk.window.context.go = gone.append
         table.row_chosen.emit(READ)
-        assert isinstance(desk.window.sheet.panel, ToolWordsSheet)  # type: ignore[union-attr]
+        assert gone == [OpenTool("read_file")]
 
 
 async def test_a_name_and_a_description_are_saved_and_the_list_is_had_again(theme: Theme) -> None:

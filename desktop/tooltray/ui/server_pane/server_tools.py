@@ -16,6 +16,7 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.approval.permission_words import ToolRow, applies_now, read_tools
 from tooltray.ui.figures import default_tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import keep_in_sight
 from tooltray.ui.kit.view import View
@@ -52,11 +53,8 @@ def _category(tool: ToolSnapshot, approval: ToolRow | None) -> tuple[str, str]:
 
 
 class ToolTable(QWidget):
-    """A table of one server's tools. `tool_switched` carries the tool's original name and the new position of its switch, `tool_chosen` a
-    ToolSnapshot.
-    """
+    """A table of one server's tools. `tool_switched` carries the tool's original name and the new position of its switch."""
 
-    tool_chosen = Signal(object)
     tool_switched = Signal(str, bool)
 
     def __init__(self, theme: Theme, server: str) -> None:
@@ -69,7 +67,6 @@ class ToolTable(QWidget):
         self._note.setFixedHeight(px(TWO_LINES_HEIGHT))
         self.table = _RowsInPage(theme, self._columns(), tr("Tools of {name}", name=server))
         self.table.switched.connect(self._on_switched)
-        self.table.row_chosen.connect(self.tool_chosen)
         self.table.hide()
         self._more = Button(theme, "", "link", small=True, on_click=self._on_more)
         self._more.hide()
@@ -141,7 +138,7 @@ class _RowsInPage(Table):
 
 
 def _tip(tool: ToolSnapshot) -> str:
-    seen_as = tr("AI clients see it as {name}. Press for another name or description.", name=tool.name)
+    seen_as = tr("AI clients see it as {name}. Press for its details.", name=tool.name)
     return "\n".join(filter(None, (one_line(tool.description, LONGEST_TIP), seen_as)))
 
 
@@ -166,7 +163,7 @@ class ServerTools(ServerView, View):
         self._count = Label(context.theme, "", "caption_strong", "muted")
         self.tools = ToolTable(context.theme, name)
         self.tools.tool_switched.connect(lambda tool, on: context.wishes.tool_switch_requested.emit(name, tool, on))
-        self.tools.tool_chosen.connect(context.wishes.tool_requested)
+        self.tools.table.row_chosen.connect(lambda tool: context.go(OpenTool(tool.name)))
         fill(column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6), self._count, self.tools, 1)
         area.setWidget(content)
         keep_in_sight(area, self.tools.table)
