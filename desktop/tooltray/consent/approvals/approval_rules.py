@@ -9,7 +9,7 @@ from tooltray.catalogue.auto_approve import Decision
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.modes import Modes
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.approvals.asked_call import AskedCall
+from tooltray.consent.approvals.asked_call import AskedCall, project_of
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import NotFound
 from tooltray.protocol.sessions.caller import Session
@@ -70,7 +70,7 @@ class ApprovalRules:
             TooltrayError: the tool is not offered any more.
         """
         await self._settle_project(session)
-        return await self.renewed(call, is_started=False)
+        return call if project_of(call.state) == call.project else await self.renewed(call, is_started=False)
 
     def judged_again(self, call: AskedCall, now: Route) -> AskedCall:
         """Returns the call with the tool as it is now, and the rules' decision about it."""
