@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -33,6 +33,7 @@ from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.hub_phase import HubPhase
 from tooltray.ui.link.link import EngineLink
+from tooltray.ui.shell.app_links import OpenedAddresses
 from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.desktop import Desktop, GarbageCollector, Start, Windows
 from tooltray.ui.shell.hub_status import hub_words
@@ -348,10 +349,17 @@ async def test_an_address_with_which_it_was_started_waits_for_its_server(
     assert life.window.isVisible()
 
 
-async def test_macos_hands_over_addresses_while_it_runs_and_before_there_is_a_window(
-    live: Callable[..., Life], app: QApplication, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def hears_addresses(app: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As on macOS; no event of a later test passes the filter."""
     monkeypatch.setattr("tooltray.ui.shell.desktop.HEARS_ADDRESSES", True)
+    yield
+    for each in app.findChildren(OpenedAddresses):
+        app.removeEventFilter(each)
+
+
+@pytest.mark.usefixtures("hears_addresses")
+async def test_macos_hands_over_addresses_while_it_runs_and_before_there_is_a_window(live: Callable[..., Life], app: QApplication) -> None:
     life = live()
     life.may_build.clear()
     await until(lambda: life.tray._icon.isVisible())
@@ -368,10 +376,10 @@ async def test_macos_hands_over_addresses_while_it_runs_and_before_there_is_a_wi
     assert not life.window.isVisible()
 
 
+@pytest.mark.usefixtures("hears_addresses")
 async def test_macos_opens_the_app_again_and_it_shows_its_window(
     live: Callable[..., Life], app: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tooltray.ui.shell.desktop.HEARS_ADDRESSES", True)
     monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
     life = live(hidden=True)
     life.may_build.clear()

@@ -26,6 +26,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.card_grid import GridCard
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.zoom import set_zoom
 
 LAYOUT_TURNS = 10  # of the loop; layouts in layouts need a few
 NO_ROLES = (QAccessible.Role.NoRole, QAccessible.Role.Client, QAccessible.Role.Pane, QAccessible.Role.Grouping)
@@ -147,11 +148,13 @@ async def test_every_control_has_a_name_a_role_and_a_place_in_the_order_of_tab_a
 
 
 @pytest.fixture
-def zoomed(app: QApplication, theme: Theme) -> Iterator[Theme]:
-    """The theme at 150 %."""
-    theme.set_zoom(app, 150)
+def zoomed(app: QApplication) -> Iterator[Theme]:
+    """The theme at 150 %, applied once: each time all widgets are polished."""
+    set_zoom(150)
+    theme = Theme("light", reduced_motion=True)
+    theme.apply(app)
     yield theme
-    theme.set_zoom(app, 100)
+    set_zoom(100)
 
 
 @pytest.mark.parametrize("name", walked())
