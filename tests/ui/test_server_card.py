@@ -286,6 +286,15 @@ def test_what_is_wrong_has_two_lines_and_all_of_it_is_in_the_tooltip(make_card: 
     grid.deleteLater()
 
 
+def test_a_card_that_is_never_shown_goes_with_its_grid(make_card: MakeCard) -> None:
+    grid, card = CardGrid("servers"), make_card(server("a"))
+    grid.watch(card)
+    assert grid.isAncestorOf(card)
+    assert card.isHidden()
+    card.setParent(None)
+    grid.deleteLater()
+
+
 def test_a_card_changes_its_words_with_its_server(make_card: MakeCard, wishes: ServerWishes) -> None:
     card = make_card(server("a", calls_today=3, p50_ms=8.2))
     assert drawn(card).splitlines()[1:] == ["Connected", "3 calls today · 8 ms"]

@@ -83,7 +83,9 @@ class CardGrid(PageScroll):
         self.start_over()
 
     def watch(self, card: GridCard) -> None:
-        """Makes arrow keys on a card's controls move to the next card's."""
+        """Takes a card, hidden until it is among `set_cards`; it goes with the grid. Arrow keys on its controls move to the next card's."""
+        card.setParent(self._content)
+        card.hide()
         card.take_tab(False)
         for control in card.controls():
             control.installEventFilter(self)
