@@ -45,6 +45,8 @@ class SpinClock(QObject):
 
     def _on_timeout(self) -> None:
         self._users = [user for user in self._users if isValid(user)]  # deleted while shown: no hide event came
+        if not isValid(self._timer):  # the line above may collect garbage, and with it a theme that nothing uses any more
+            return
         if not self._users:
             self._timer.stop()
             return
