@@ -161,3 +161,8 @@ async def test_with_less_motion_nothing_turns_and_a_switch_jumps(theme: Theme) -
         switch = desk.card("a").findChild(Switch)
         switch.set_on(False)
         await until(lambda: switch.position == 0.0)
+
+
+def test_the_clock_of_spinning_icons_survives_that_its_theme_is_collected_in_its_turn(theme: Theme) -> None:
+    delete(theme.spin._timer)
+    theme.spin._on_timeout()
