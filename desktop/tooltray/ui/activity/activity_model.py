@@ -349,7 +349,7 @@ class ActivityModel(RowModel):
             self.reset_done.emit()
 
     async def _read_shown(self, before: int, limit: int, *, is_inside: bool = False) -> list[ActivityRow] | None:
-        """Reads rows of the list that stands there, of an open group one by one; None if another list has taken its place meanwhile."""
+        """Reads rows of the current list, of an open group one by one; returns None if the list was replaced meanwhile."""
         assert self._shown is not None
         filter, is_collapsed = shown = self._shown
         rows = await self._read(filter, before, limit, is_collapsed and not is_inside)
