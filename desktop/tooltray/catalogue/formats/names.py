@@ -93,7 +93,6 @@ Tool = tuple[str, str]
 
 PREFIX = "mcp"
 MAX_LENGTH = 64  # characters of function names for OpenAI and Anthropic: a session may use either
-HASH_DIGITS = 8
 
 _OTHER_CHARACTERS = lazy_pattern(r"[^A-Za-z0-9_-]+", re.ASCII)
 _READABLE = lazy_pattern(r"[A-Za-z0-9]", re.ASCII)
